@@ -1,0 +1,45 @@
+# Two commands do everything on a machine that has only Python 3.11 and make: `make demo` and `make test`.
+# The first interpreter that runs and is new enough (a version manager's shim may exist without the version behind it).
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix lock bench conformance clean
+
+help: ## Say what each target does
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+$(READY): requirements-dev.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "callgate needs Python 3.11 or newer; set PYTHON=..." >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY) ## Run the support agent through the gate: no key, no network
+	$(BIN)/callgate demo
+
+test: $(READY) ## Set up and run every test
+	$(BIN)/python -m pytest -q -n 2 tests
+
+check: $(READY) ## The contributor's loop: format, lint, types, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n 2 tests
+
+fix: $(READY) ## Format and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY) ## Measure the gate against a plain pass-through
+	$(BIN)/python -m benchmarks
+
+lock: ## Resolve the locked dependencies anew (needs uv)
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade -o requirements.lock pyproject.toml
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade --extra demo --group dev -o requirements-dev.lock pyproject.toml
+
+clean: ## Remove what was built
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

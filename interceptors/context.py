@@ -1,0 +1,70 @@
+"""What a decision may read besides the call: who asks, for whom, when, and what the request declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import TypeAlias
+
+from interceptors.calls import Json
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTool:
+    """A tool as the request declares it: its exact spelling and its own JSON Schema, if any."""
+
+    name: str
+    schema: bytes | None  # JSON text
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`now` is an aware UTC time. `subject` holds the claims of the verified session header, empty where there is none.
+
+    `identity` is the name of an identity of the policy, or None where the policy has none. `declared` is keyed by
+    folded name. `halted` is the operator's halt; the policy's own `mode` comes with the policy.
+    """
+
+    now: datetime
+    tenant: str
+    identity: str | None = None
+    subject: Mapping[str, Json] = field(default_factory=dict)
+    declared: Mapping[str, DeclaredTool] = field(default_factory=dict)
+    ambiguous: frozenset[str] = frozenset()  # folded names that two declared tools share
+    halted: bool = False
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FactKey:
+    fact: str
+    key: str
+
+
+class FactFailure(Enum):
+    """Why a fact could not be had."""
+
+    TIMEOUT = "timeout"
+    UNAVAILABLE = "unavailable"  # connection, 5xx, redirect, any other status, breaker open
+    MISSING = "missing"  # 404, or no such key in the file
+    INVALID = "invalid"  # not strict JSON, too large, not an object
+
+
+@dataclass(frozen=True, slots=True)
+class FactDocument:
+    """What the source answered, parsed strictly. `as_of` is the time at which it was asked."""
+
+    document: Mapping[str, Json]
+    as_of: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FactFailed:
+    failure: FactFailure
+    as_of: datetime
+
+
+FactResult: TypeAlias = "FactDocument | FactFailed"
+Facts: TypeAlias = "Mapping[FactKey, FactResult]"
