@@ -1,0 +1,85 @@
+"""The reasons of the system itself: a closed set beside the policy's own. A policy may give one a `reply`, nothing else.
+
+`message` and `next` are for the agent, the log and the receipt: English, without a figure or a value of the call.
+What a customer reads is the policy's `reply`, else `DEFAULT_REPLIES` of the reason's category.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from policies.model import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class SystemReason:
+    """One code with its category, and what the agent is told: what happened (`message`) and what to do (`next`)."""
+
+    code: str
+    category: Category
+    message: str
+    next: str
+
+
+_ASK = "Ask the customer for it, then call the tool again."
+_PERSON = "A person decides this call; do not repeat it."
+_LATER = "Try the same call again later."
+_OPERATOR = "Do not repeat the call; the operator of the gate must look at it."
+_STOP = "Do not repeat the call."
+
+_ROWS: Final = (
+    SystemReason(
+        "malformed",
+        Category.VALIDATION,
+        "The call could not be read in one way only, so it was not run.",
+        "Make the call again: the exact tool name and one complete JSON object as its arguments.",
+    ),
+    SystemReason(
+        "ambiguous_tool",
+        Category.POLICY,
+        "The request declares several tools whose names differ only in case, width or separators.",
+        "Declare each tool once; until then these tools are not run.",
+    ),
+    SystemReason(
+        "unusable_schema",
+        Category.INTERNAL,
+        "The JSON Schema that the request declares for this tool cannot be used, so the call could not be checked.",
+        "Declare a valid schema without references to other documents; until then this tool is not run.",
+    ),
+    SystemReason("missing_parameter", Category.VALIDATION, "The call lacks something it needs.", _ASK),
+    SystemReason(
+        "invalid_parameter",
+        Category.VALIDATION,
+        "A value of the call is not one that this tool accepts.",
+        "Correct it, or ask the customer, then call the tool again.",
+    ),
+    SystemReason("unknown_tool", Category.POLICY, "The policy does not name this tool.", _STOP),
+    SystemReason("not_permitted", Category.PERMISSION, "This agent may not use this tool.", _STOP),
+    SystemReason("halted", Category.POLICY, "All tools that change something are halted.", "Wait for the operator."),
+    SystemReason("policy_unavailable", Category.INTERNAL, "No valid policy is in force.", _OPERATOR),
+    SystemReason("facts_unavailable", Category.TRANSIENT, "A record that decides this call could not be read.", _LATER),
+    SystemReason("facts_incomplete", Category.ESCALATED, "A record that decides this call is incomplete.", _PERSON),
+    SystemReason("no_limit", Category.ESCALATED, "No limit is recorded for this call.", _PERSON),
+    SystemReason("hold_limit", Category.TRANSIENT, "The call could not be decided within the time limit.", _LATER),
+    SystemReason("internal_error", Category.INTERNAL, "The gate failed while it decided this call.", _OPERATOR),
+    SystemReason("store_unavailable", Category.INTERNAL, "The gate cannot record decisions at present.", _OPERATOR),
+)
+
+SYSTEM_REASONS: Final[Mapping[str, SystemReason]] = MappingProxyType({row.code: row for row in _ROWS})
+
+DEFAULT_REPLIES: Final[Mapping[Category, str]] = MappingProxyType(
+    {
+        Category.POLICY: "I am sorry, our rules do not allow me to do this.",
+        Category.VALIDATION: "I need some more information before I can do this. Could you check the details with me?",
+        Category.PERMISSION: "I am sorry, I am not able to do this for you.",
+        Category.TRANSIENT: "I cannot do this at the moment. Please try again in a few minutes.",
+        Category.ESCALATED: "I have passed this to a colleague who will get back to you.",
+        Category.INTERNAL: "Something went wrong on our side, so I have not done this. Please try again later.",
+    }
+)
+"""What the customer reads where the policy gives no reply: in English and with no figure in it."""
