@@ -1,14 +1,14 @@
-"""The reasons the system itself gives, and the words that stand in for a reason without a `reply`.
+"""The reasons of the system itself: a closed set beside the policy's own. A policy may give one a `reply`, nothing else.
 
-A policy may give a system reason a `reply` and nothing else. No default text holds a figure: figures come from a
-policy's own templates only.
+`message` and `next` are for the agent, the log and the receipt: English, without a figure or a value of the call.
+What a customer reads is the policy's `reply`, else `DEFAULT_REPLIES` of the reason's category.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from policies.model import Category
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SystemReason:
-    """`message` is what the customer reads unless the policy says otherwise; `next` tells the agent what can be done."""
+    """One code with its category, and what the agent is told: what happened (`message`) and what to do (`next`)."""
 
     code: str
     category: Category
@@ -26,107 +26,60 @@ class SystemReason:
     next: str
 
 
-_TABLE = (
+_ASK = "Ask the customer for it, then call the tool again."
+_PERSON = "A person decides this call; do not repeat it."
+_LATER = "Try the same call again later."
+_OPERATOR = "Do not repeat the call; the operator of the gate must look at it."
+_STOP = "Do not repeat the call."
+
+_ROWS: Final = (
     SystemReason(
         "malformed",
         Category.VALIDATION,
-        "I could not read that request properly. Please say once more what you need.",
-        "send the call again with arguments that are one strict JSON object",
+        "The call could not be read in one way only, so it was not run.",
+        "Make the call again: the exact tool name and one complete JSON object as its arguments.",
     ),
     SystemReason(
-        "unknown_tool",
-        Category.PERMISSION,
-        "I am not able to do that here.",
-        "use one of the tools that the policy names",
+        "ambiguous_tool",
+        Category.POLICY,
+        "The request declares several tools whose names differ only in case, width or separators.",
+        "Declare each tool once; until then these tools are not run.",
     ),
     SystemReason(
-        "missing_parameter",
-        Category.VALIDATION,
-        "I need one more detail before I can do that. Could you tell me what is missing?",
-        "ask the user for the missing value; do not guess it",
+        "unusable_schema",
+        Category.INTERNAL,
+        "The JSON Schema that the request declares for this tool cannot be used, so the call could not be checked.",
+        "Declare a valid schema without references to other documents; until then this tool is not run.",
     ),
+    SystemReason("missing_parameter", Category.VALIDATION, "The call lacks something it needs.", _ASK),
     SystemReason(
         "invalid_parameter",
         Category.VALIDATION,
-        "One of the details does not look right. Could you check it and tell me again?",
-        "ask the user for the value again, or correct it; do not guess it",
+        "A value of the call is not one that this tool accepts.",
+        "Correct it, or ask the customer, then call the tool again.",
     ),
-    SystemReason(
-        "undeclared_parameter",
-        Category.VALIDATION,
-        "I could not do that in the way I tried.",
-        "send the call again with the declared arguments only",
-    ),
-    SystemReason(
-        "not_permitted",
-        Category.PERMISSION,
-        "I am not permitted to do that.",
-        "do not retry; this agent may not use the tool",
-    ),
-    SystemReason(
-        "facts_incomplete",
-        Category.ESCALATED,
-        "I cannot confirm this on my own, so I am passing it to a colleague.",
-        "a person decides; do not retry",
-    ),
-    SystemReason(
-        "facts_unavailable",
-        Category.TRANSIENT,
-        "I cannot look that up at the moment. Please try again in a little while.",
-        "retry later with the same arguments",
-    ),
-    SystemReason(
-        "no_limit",
-        Category.ESCALATED,
-        "I have no authority recorded for this, so I am passing it to a colleague.",
-        "a person decides; do not retry",
-    ),
-    SystemReason(
-        "halted",
-        Category.POLICY,
-        "This is paused at the moment. Please try again later or ask for a colleague.",
-        "do not retry until the halt is lifted",
-    ),
-    SystemReason(
-        "policy_unavailable",
-        Category.TRANSIENT,
-        "This is not available at the moment. Please try again in a little while.",
-        "retry later; the policy in force could not be read",
-    ),
-    SystemReason(
-        "too_long",
-        Category.TRANSIENT,
-        "That took too long, so I stopped. Please try again.",
-        "retry once with the same arguments",
-    ),
-    SystemReason(
-        "internal_error",
-        Category.INTERNAL,
-        "Something went wrong on our side, so I did not do that.",
-        "do not retry; an operator has to look",
-    ),
+    SystemReason("unknown_tool", Category.POLICY, "The policy does not name this tool.", _STOP),
+    SystemReason("not_permitted", Category.PERMISSION, "This agent may not use this tool.", _STOP),
+    SystemReason("halted", Category.POLICY, "All tools that change something are halted.", "Wait for the operator."),
+    SystemReason("policy_unavailable", Category.INTERNAL, "No valid policy is in force.", _OPERATOR),
+    SystemReason("facts_unavailable", Category.TRANSIENT, "A record that decides this call could not be read.", _LATER),
+    SystemReason("facts_incomplete", Category.ESCALATED, "A record that decides this call is incomplete.", _PERSON),
+    SystemReason("no_limit", Category.ESCALATED, "No limit is recorded for this call.", _PERSON),
+    SystemReason("hold_limit", Category.TRANSIENT, "The call could not be decided within the time limit.", _LATER),
+    SystemReason("internal_error", Category.INTERNAL, "The gate failed while it decided this call.", _OPERATOR),
+    SystemReason("store_unavailable", Category.INTERNAL, "The gate cannot record decisions at present.", _OPERATOR),
 )
 
-SYSTEM_REASONS: Mapping[str, SystemReason] = MappingProxyType({reason.code: reason for reason in _TABLE})
+SYSTEM_REASONS: Final[Mapping[str, SystemReason]] = MappingProxyType({row.code: row for row in _ROWS})
 
-CATEGORY_MESSAGES: Mapping[Category, str] = MappingProxyType(
+DEFAULT_REPLIES: Final[Mapping[Category, str]] = MappingProxyType(
     {
-        Category.POLICY: "I am not able to do that under our rules.",
-        Category.VALIDATION: "Something about that request does not fit. Could you check the details?",
-        Category.PERMISSION: "I am not permitted to do that.",
-        Category.TRANSIENT: "That is not available at the moment. Please try again in a little while.",
-        Category.ESCALATED: "I cannot decide this on my own, so I am passing it to a colleague.",
-        Category.INTERNAL: "Something went wrong on our side, so I did not do that.",
+        Category.POLICY: "I am sorry, our rules do not allow me to do this.",
+        Category.VALIDATION: "I need some more information before I can do this. Could you check the details with me?",
+        Category.PERMISSION: "I am sorry, I am not able to do this for you.",
+        Category.TRANSIENT: "I cannot do this at the moment. Please try again in a few minutes.",
+        Category.ESCALATED: "I have passed this to a colleague who will get back to you.",
+        Category.INTERNAL: "Something went wrong on our side, so I have not done this. Please try again later.",
     }
 )
-
-CATEGORY_NEXT: Mapping[Category, str] = MappingProxyType(
-    {
-        Category.POLICY: "do not retry; tell the user",
-        Category.VALIDATION: "correct the call, or ask the user, and try again",
-        Category.PERMISSION: "do not retry; tell the user",
-        Category.TRANSIENT: "retry later with the same arguments",
-        Category.ESCALATED: "a person decides; do not retry",
-        Category.INTERNAL: "do not retry; an operator has to look",
-    }
-)
+"""What the customer reads where the policy gives no reply: in English and with no figure in it."""
