@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,11 +13,11 @@ from tests.tidy import bans, imports, shape, text
 from tests.tidy.coverage import ill_named, untested
 from tests.tidy.ratchet import FUNCTIONS, MODULES
 from tests.tidy.source import PRODUCT, Finding, planted, python_files, text_files
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.tidy.rule import Rule
     from pathlib import Path
+
+    from tests.tidy.rule import Rule
 
 RULES = {rule.name: rule for rule in (*imports.RULES, *bans.RULES, *shape.RULES, *text.RULES)}
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))

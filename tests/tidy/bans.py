@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from tests.tidy.names import aliases, calls, dotted, imports, uses
 from tests.tidy.rule import Rule, inside
 from tests.tidy.source import PRODUCT, Finding, Source
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +22,7 @@ WRITES_TO_TERMINAL = (*COMMAND_LINE, *DOUBLES)
 # Lenient parsers may read what the gate itself wrote (its store), never what came over a wire or from a policy.
 READS_OUTSIDE_DATA = ("policies", "interceptors", "proxy/wire", "proxy/gate.py", "proxy/facts", "proxy/facts.py")
 
+BROAD = ("Exception", "BaseException")
 LENIENT_JSON = ("json.loads", "json.load", "json.JSONDecoder")
 LENIENT_JSON_OUTSIDE = ("orjson.loads", "msgspec.json.decode", "pydantic_core.from_json")
 LENIENT_YAML = tuple(f"yaml.{kind}_load{many}" for kind in ("safe", "full", "unsafe") for many in ("", "_all"))
@@ -81,12 +82,12 @@ def _no_catch_all(source: Source) -> Iterator[Finding]:
     for node in source.nodes:
         if isinstance(node, ast.ExceptHandler):
             caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type] if node.type else []
-            broad = node.type is None or any(dotted(one, known) in ("Exception", "BaseException") for one in caught)
+            broad = node.type is None or any(dotted(one, known) in BROAD for one in caught)
             if broad and not _reraises(node):
                 yield Finding(source.name, node.lineno, "catches everything: only the pipeline and the exchange may")
-        elif isinstance(node, ast.Call) and dotted(node.func, known) == "contextlib.suppress":
-            if any(dotted(one, known) in ("Exception", "BaseException") for one in node.args):
-                yield Finding(source.name, node.lineno, "suppresses everything")
+    for name, call in calls(source):
+        if name == "contextlib.suppress" and any(dotted(one, known) in BROAD for one in call.args):
+            yield Finding(source.name, call.lineno, "suppresses everything")
 
 
 def _reraises(handler: ast.ExceptHandler) -> bool:

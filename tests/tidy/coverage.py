@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from tests.tidy.names import imports
 from tests.tidy.source import Finding, Source
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

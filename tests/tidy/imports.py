@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
 from tests.tidy.names import calls, imports
 from tests.tidy.rule import Rule, inside
 from tests.tidy.source import Finding, Source
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

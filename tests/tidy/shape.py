@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from tests.tidy.ratchet import FUNCTIONS, MODULES
 from tests.tidy.rule import Rule, inside
 from tests.tidy.source import PRODUCT, Finding, Source
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

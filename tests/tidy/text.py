@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from typing import TYPE_CHECKING
 
 from tests.tidy.rule import Rule
 from tests.tidy.source import Finding, Source
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
