@@ -1,4 +1,4 @@
-"""The reasons of the system itself: a closed set beside the policy's own. A policy may give one a `reply`, nothing else.
+"""The reasons of the system itself: a closed set beside the policy's own. A policy may give one a `reply`, no more.
 
 `message` and `next` are for the agent, the log and the receipt: English, without a figure or a value of the call.
 What a customer reads is the policy's `reply`, else `DEFAULT_REPLIES` of the reason's category.
@@ -57,6 +57,12 @@ _ROWS: Final = (
         Category.VALIDATION,
         "A value of the call is not one that this tool accepts.",
         "Correct it, or ask the customer, then call the tool again.",
+    ),
+    SystemReason(
+        "undeclared_parameter",
+        Category.VALIDATION,
+        "The call holds an argument that this tool does not have.",
+        "Call the tool again with its declared arguments only.",
     ),
     SystemReason("unknown_tool", Category.POLICY, "The policy does not name this tool.", _STOP),
     SystemReason("not_permitted", Category.PERMISSION, "This agent may not use this tool.", _STOP),
