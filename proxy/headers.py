@@ -1,0 +1,169 @@
+"""Which header fields go up to the provider, and which come down to the client.
+
+Knows names and framing only; what a credential means is `credentials`, what the session header says is
+`session_header`. Everything that is not listed here passes verbatim, in order, as often as it came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+Pairs: TypeAlias = "tuple[tuple[str, str], ...]"
+
+# RFC 9110, 7.6.1, and the fields that older proxies treat the same way.
+HOP_BY_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authentication-info",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+# Two of these would be read differently by two servers; the second reading is not ours to choose.
+SINGLE = frozenset(
+    {
+        "api-key",
+        "authorization",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "host",
+        "transfer-encoding",
+        "x-api-key",
+        "x-goog-api-key",
+    }
+)
+METHOD_OVERRIDE = frozenset({"x-http-method", "x-http-method-override", "x-method-override"})
+CONSUMED_PREFIX = "x-callgate-"
+# Stated anew for the next hop, or answered by this one.
+_RECOMPUTED_UP = frozenset({"accept-encoding", "content-length", "expect", "host"})
+# `alt-svc` would name the client a way to the provider that does not lead through the gate.
+_DROPPED_DOWN = frozenset({"alt-svc", "content-length"})
+_FORBIDDEN_IN_VALUE = frozenset("\r\n\0")
+
+
+class HeadersRefusedError(Exception):
+    """The request's header fields can be read in two ways, or ask for what is never done. The answer is 400.
+
+    The message names the field, never its value.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHeaders:
+    """The fields of a request, in order, already known to be unambiguous."""
+
+    pairs: Pairs
+
+    def get(self, name: str) -> str | None:
+        """The value of the first field of that name (lower case), or None."""
+        return next(self.every(name), None)
+
+    def every(self, name: str) -> Iterator[str]:
+        """Each value of the fields of that name (lower case)."""
+        return (value for key, value in self.pairs if key.lower() == name)
+
+
+def read_request_headers(raw: Iterable[tuple[bytes, bytes]], *, session_header: str | None = None) -> RequestHeaders:
+    """The fields as text.
+
+    Raises:
+        HeadersRefusedError: a single-valued field twice, a spelling with `_` of a field that matters here, a method
+            override, a value that is not UTF-8 or holds a line break, or a `Connection` that names an end-to-end field.
+    """
+    reserved = SINGLE | HOP_BY_HOP | METHOD_OVERRIDE | ({session_header} if session_header else set())
+    pairs: list[tuple[str, str]] = []
+    seen: set[str] = set()
+    for raw_name, raw_value in raw:
+        name, value = _text(raw_name, raw_value)
+        lower = name.lower()
+        _refuse_disguise(lower, reserved)
+        if lower in METHOD_OVERRIDE:
+            raise HeadersRefusedError(f"the header {lower!r} is not accepted: the method is the request line's")
+        if lower in seen and (lower in SINGLE or lower == session_header):
+            raise HeadersRefusedError(f"the header {lower!r} occurs more than once")
+        seen.add(lower)
+        pairs.append((name, value))
+    headers = RequestHeaders(tuple(pairs))
+    _refuse_connection(headers, session_header)
+    return headers
+
+
+def headers_up(headers: RequestHeaders, *, session_header: str | None = None, decoded: bool = False) -> Pairs:
+    """What goes to the provider. `host` and `content-length` are the HTTP client's to state.
+
+    `decoded` says that the body goes up without its content encoding.
+    """
+    dropped = HOP_BY_HOP | _RECOMPUTED_UP | _named_by_connection(headers.every("connection"))
+    if session_header is not None:
+        dropped |= {session_header}
+    if decoded:
+        dropped |= {"content-encoding"}
+    kept = [(name, value) for name, value in headers.pairs if not _is_dropped(name.lower(), dropped)]
+    # A response that arrives compressed could not be read, so none may be asked for.
+    kept.append(("Accept-Encoding", "identity"))
+    return tuple(kept)
+
+
+def headers_down(raw: Sequence[tuple[bytes, bytes]]) -> Pairs:
+    """What comes down to the client. The HTTP server states `content-length` or the chunked framing anew."""
+    pairs = [(name.decode("ascii", "replace"), value.decode("utf-8", "replace")) for name, value in raw]
+    dropped = HOP_BY_HOP | _DROPPED_DOWN | _named_by_connection(v for n, v in pairs if n.lower() == "connection")
+    return tuple((name, value) for name, value in pairs if not _is_dropped(name.lower(), dropped))
+
+
+def asks_for_upgrade(headers: RequestHeaders) -> bool:
+    """Whether the client wants another protocol on this connection, which nothing here could read."""
+    return headers.get("upgrade") is not None or "upgrade" in _named_by_connection(headers.every("connection"))
+
+
+def _text(raw_name: bytes, raw_value: bytes) -> tuple[str, str]:
+    try:
+        name = raw_name.decode("ascii")
+    except UnicodeDecodeError:
+        raise HeadersRefusedError("a header name is not ASCII") from None
+    try:
+        value = raw_value.decode("utf-8")
+    except UnicodeDecodeError:
+        raise HeadersRefusedError(f"the value of the header {name.lower()!r} is not UTF-8") from None
+    if not name or not _FORBIDDEN_IN_VALUE.isdisjoint(value) or not _is_token(name):
+        raise HeadersRefusedError("a header field is not well formed")
+    return name, value
+
+
+def _is_token(name: str) -> bool:
+    """RFC 9110, 5.6.2."""
+    return all(character.isalnum() or character in "!#$%&'*+-.^_`|~" for character in name)
+
+
+def _refuse_disguise(lower: str, reserved: frozenset[str] | set[str]) -> None:
+    # Gateway interfaces such as WSGI read `x_api_key` as `x-api-key`, so it would go past every check made here.
+    if "_" in lower:
+        dashed = lower.replace("_", "-")
+        if dashed in reserved or dashed.startswith(CONSUMED_PREFIX):
+            raise HeadersRefusedError(f"the header {lower!r} is another spelling of {dashed!r}")
+
+
+def _refuse_connection(headers: RequestHeaders, session_header: str | None) -> None:
+    end_to_end = (SINGLE - HOP_BY_HOP) | ({session_header} if session_header else set())
+    for token in sorted(_named_by_connection(headers.every("connection"))):
+        if token in end_to_end or token.startswith(CONSUMED_PREFIX):
+            raise HeadersRefusedError(f"the header 'connection' names the end-to-end header {token!r}")
+
+
+def _named_by_connection(values: Iterable[str]) -> frozenset[str]:
+    return frozenset(token.strip().lower() for value in values for token in value.split(",") if token.strip())
+
+
+def _is_dropped(lower: str, dropped: frozenset[str]) -> bool:
+    return lower in dropped or lower.startswith(CONSUMED_PREFIX)
