@@ -1,14 +1,12 @@
 """The tree a configuration file is read into: each node knows its line and its path, and answers typed questions.
 
 It knows YAML's three shapes and the spelling of plain scalars; it knows no key of any file. A question a node cannot
-answer raises `DocumentError`; `Problems.collect` turns that into one entry of a list, so that a reader can go on and
-tell its user about every mistake at once.
+answer raises `DocumentError`, which `Problems.collect` keeps so that a reader can go on and tell every mistake at once.
 """
 
 from __future__ import annotations
 
 import difflib
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
@@ -16,72 +14,24 @@ from typing import TYPE_CHECKING, Never, TypeAlias, TypeVar
 
 import re2
 
+from policies.problems import DocumentError, Problem
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from policies.model import Origin
 
 DIGITS_MAX = 30  # of one number: more than any amount of money, within the precision of the decimal context
 
 _NUMBER = re2.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
-_NUMBER_LIKE = re2.compile(r"[-+]?\.?[0-9][0-9_.,eExXoObBa-fA-F+-]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_NUMBER_LIKE = re2.compile(  # spellings that one reader takes for a number and another for something else
+    r"[-+]?[0-9][0-9_,]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|[-+]?\.[0-9][0-9_]*(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?0[xX][0-9a-fA-F_]+|[-+]?0[oO][0-7_]+|[-+]?0[bB][01_]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One mistake of a file. `path` leads to it from the top of the document and is empty for the whole file."""
-
-    origin: Origin
-    path: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.origin}: {self.path}: {self.message}" if self.path else f"{self.origin}: {self.message}"
-
-
-class DocumentError(ValueError):
-    """A file that says something it may not say. `str()` gives one `file:line: path: message` a line."""
-
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__(problems)
-        self.problems = problems
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.problems))
-
-
-class Problems:
-    """Collects what is wrong with a document while reading goes on."""
-
-    def __init__(self) -> None:
-        self._found: list[Problem] = []
-
-    def add(self, origin: Origin, path: str, message: str) -> None:
-        self._found.append(Problem(origin, path, message))
-
-    @contextmanager
-    def collect(self) -> Iterator[None]:
-        """Keep the `DocumentError` of the block and go on behind it."""
-        try:
-            yield
-        except DocumentError as error:
-            self._found.extend(error.problems)
-
-    def __bool__(self) -> bool:
-        return bool(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    @property
-    def found(self) -> tuple[Problem, ...]:
-        """In the order of the file, each once."""
-        unique = dict.fromkeys(self._found)
-        return tuple(sorted(unique, key=lambda problem: (problem.origin.file, problem.origin.line)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +45,8 @@ class _Located:
 
     @property
     def described(self) -> str:
-        raise NotImplementedError
+        """What stands here, for messages."""
+        return "something else"
 
     def mapping(self) -> MappingNode:
         self.fail(f"expected a mapping, got {self.described}")
@@ -111,6 +62,10 @@ class _Located:
     def text(self) -> str:
         """A text that is not empty. A plain number, boolean or null is refused: it must be quoted to be a text."""
         self.fail(f"expected a text, got {self.described}")
+
+    def source(self) -> str:
+        """The spelling of a single value, as the text of an expression: `true` and `14` need no quotes here."""
+        self.fail(f"expected an expression, got {self.described}")
 
     def number(self) -> Decimal:
         """An exact number as it is spelled: `1000.10` keeps its digits."""
@@ -131,18 +86,23 @@ class _Located:
         """`true` or `false`; `yes`, `no`, `on`, `off` are texts."""
         self.fail(f"expected true or false, got {self.described}")
 
-    def choice(self, enum: type[E]) -> E:
-        """A member of an enum whose values are the spellings allowed."""
+    def choice(self, enum: type[E], later: Collection[str] = ()) -> E:
+        """A member of an enum whose values are the spellings allowed; those of `later` are told to be unsupported."""
         allowed = [str(member.value) for member in enum]
-        return enum(self.one_of(allowed))
+        return enum(self.one_of(allowed, later))
 
-    def one_of(self, allowed: Collection[str]) -> str:
+    def one_of(self, allowed: Collection[str], later: Collection[str] = ()) -> str:
+        del later
         self.fail(f"expected one of {listed(allowed)}, got {self.described}")
 
     def convert(self, function: Callable[[str], T]) -> T:
         """`function` of the text; its `ValueError` becomes a problem here."""
+        return self.apply(function, self.text())
+
+    def apply(self, function: Callable[[str], T], text: str) -> T:
+        """`function` of a text that belongs here, such as a key; its `ValueError` becomes a problem here."""
         try:
-            return function(self.text())
+            return function(text)
         except DocumentError:
             raise
         except ValueError as error:
@@ -189,6 +149,11 @@ class ScalarNode(_Located):
             self.fail(f"expected a text, got {self.described}: quote it")
         return self.spelling
 
+    def source(self) -> str:
+        if not self.spelling.strip() or self.is_null:
+            self.fail("has no value")
+        return self.spelling.strip()
+
     def number(self) -> Decimal:
         if not self.plain or not _NUMBER.fullmatch(self.spelling):
             self.fail(f"expected a decimal number such as 14 or 1000.10, got {self.described}")
@@ -201,7 +166,9 @@ class ScalarNode(_Located):
             self.fail(f"expected true or false, got {self.described}")
         return self.spelling == "true"
 
-    def one_of(self, allowed: Collection[str]) -> str:
+    def one_of(self, allowed: Collection[str], later: Collection[str] = ()) -> str:
+        if self.spelling in later:
+            self.fail(f"`{self.spelling}` is not supported in this version, expected one of {listed(allowed)}")
         if self.is_null or self.spelling not in allowed:
             self.fail(f"expected one of {listed(allowed)}, got {self.described}{suggestion(self.spelling, allowed)}")
         return self.spelling

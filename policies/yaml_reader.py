@@ -21,16 +21,8 @@ from typing import TYPE_CHECKING
 import yaml
 
 from policies.model import Origin
-from policies.nodes import (
-    DocumentError,
-    MappingNode,
-    Node,
-    Problem,
-    Problems,
-    ScalarNode,
-    SequenceNode,
-    joined,
-)
+from policies.nodes import MappingNode, Node, ScalarNode, SequenceNode, joined
+from policies.problems import DocumentError, Problem, Problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -191,6 +183,9 @@ class _Reader:
 
     def _scalar(self, event: yaml.ScalarEvent, path: str, *, flow: bool) -> ScalarNode:
         plain = event.style is None
+        if any(map(_is_unprintable, event.value)):
+            self._add(event, path, "the text holds a control character or half a character")
+            return ScalarNode(self._origin(event), path, "?", plain)
         if plain and flow and _is_half(event.value):
             self._add(event, path, f"{event.value!r} is half an expression: {_SPLIT}")
         if plain and self._runs_into_comment(event):
@@ -233,3 +228,7 @@ def _is_half(text: str) -> bool:
             if depth < 0:
                 return True
     return depth != 0 or text.count('"') % 2 == 1
+
+
+def _is_unprintable(character: str) -> bool:
+    return (character < " " and character not in "\n\t") or "\ud800" <= character < "\ue000"

@@ -1,0 +1,182 @@
+"""From the tree of a document to a `Policy`: reads each section, puts them into relation, collects all problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from policies.documents import keys
+from policies.documents.facts import read_facts
+from policies.documents.replies import check_missing, present, read_replies
+from policies.documents.scalars import label
+from policies.documents.sections import read_constants, read_identities, read_reasons, read_session
+from policies.documents.tools import Defaults, Placed, Surroundings, read_defaults, read_tools
+from policies.model import Mode, Policy, Tool, UnknownTools
+from policies.problems import DocumentError, Problems
+from policies.values import ANY, Type, record_of, type_of_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from policies.model import Fact, Identity, Reason, SessionField
+    from policies.nodes import MappingNode, Node
+    from policies.values import Value
+
+LANGUAGE = 1
+STALE_SECONDS = Decimal(60)
+STALE_SECONDS_MAX = Decimal(86_400)
+
+T = TypeVar("T")
+
+
+class PolicyError(DocumentError):
+    """A policy that cannot be put in force. `str()` gives one `file:line: path: message` a line."""
+
+
+def compile_policy(root: MappingNode, folder: Path, files: tuple[Path, ...], revision: str) -> Policy:
+    """The policy that `root` states. `PolicyError` with all problems found; relative paths start at `folder`."""
+    problems = Problems()
+    with problems.collect():
+        root.check_keys(keys.TOP, keys.LATER)
+    head = _Sections(root, problems)
+    head.read("language", _language, LANGUAGE, required=True)
+    settings = _settings(head)
+    parts = _parts(head, folder, settings.unknown_tools)
+    if problems:
+        raise PolicyError(problems.found)
+    return Policy(
+        name=settings.name,
+        owner=settings.owner,
+        mode=settings.mode,
+        time_zone=settings.time_zone,
+        unknown_tools=settings.unknown_tools,
+        pass_types=settings.pass_types,
+        policy_stale_seconds_max=settings.policy_stale_seconds_max,
+        identities=parts.identities,
+        session=present(parts.session),
+        reasons=parts.replies,
+        constants=present(parts.constants),
+        facts=present(parts.facts),
+        tools={key: placed.tool for key, placed in present(parts.tools).items()},
+        unknown_tool=_unknown_tool(parts.defaults),
+        files=files,
+        revision=revision,
+    )
+
+
+class _Settings(NamedTuple):
+    """The keys that hold one value each."""
+
+    name: str
+    owner: str
+    mode: Mode
+    time_zone: ZoneInfo | None
+    unknown_tools: UnknownTools
+    pass_types: frozenset[str]
+    policy_stale_seconds_max: Decimal
+
+
+class _Parts(NamedTuple):
+    """The sections of named entries. None is an entry that is among the problems."""
+
+    session: dict[str, SessionField | None]
+    constants: dict[str, Value | None]
+    facts: dict[str, Fact | None]
+    defaults: Defaults
+    tools: dict[str, Placed | None]
+    identities: dict[str, Identity]
+    replies: dict[str, Reason]
+
+
+def _settings(sections: _Sections) -> _Settings:
+    no_types: frozenset[str] = frozenset()
+    return _Settings(
+        name=sections.read("policy", lambda node: node.convert(label), "", required=True),
+        owner=sections.read("owner", lambda node: node.text(), ""),
+        mode=sections.read("mode", lambda node: node.choice(Mode, later=("shadow",)), Mode.ENFORCE),
+        time_zone=sections.read("time_zone", lambda node: node.convert(_zone), None),
+        unknown_tools=sections.read("unknown_tools", lambda node: node.choice(UnknownTools), UnknownTools.FORBID),
+        pass_types=sections.read("pass_types", _pass_types, no_types),
+        policy_stale_seconds_max=sections.read("policy_stale_seconds_max", _stale_seconds, STALE_SECONDS),
+    )
+
+
+def _parts(sections: _Sections, folder: Path, unknown_tools: UnknownTools) -> _Parts:
+    """Each section is read where what it refers to is known."""
+    problems = sections.problems
+    session = sections.entries("session", lambda node: read_session(node, problems))
+    constants = sections.entries("constants", lambda node: read_constants(node, problems))
+    facts = sections.entries("facts", lambda node: read_facts(node, folder, problems))
+    reasons = sections.entries("reasons", lambda node: read_reasons(node, problems))
+    around = Surroundings(
+        _session_type(session) if "session" in sections.root else None,
+        _constants_type(constants) if "constants" in sections.root else None,
+        facts,
+        reasons,
+        has_time_zone="time_zone" in sections.root,
+    )
+    sections.read("facts", lambda node: check_missing(node.mapping(), facts, around, problems), None)
+    defaults = sections.read("defaults", lambda node: read_defaults(node, around, problems), Defaults())
+    tools = sections.entries("tools", lambda node: read_tools(node, around, defaults, problems))
+    closed = unknown_tools is not UnknownTools.ALLOW
+    identities = sections.entries("identities", lambda node: read_identities(node, tools, problems, closed=closed))
+    replies = read_replies(present(reasons), present(tools).values(), around, defaults, problems)
+    return _Parts(session, constants, facts, defaults, tools, identities, replies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sections:
+    """The top of the document; what a section does wrong is collected, and a default stands in its place."""
+
+    root: MappingNode
+    problems: Problems
+
+    def read(self, key: str, read: Callable[[Node], T], default: T, *, required: bool = False) -> T:
+        with self.problems.collect():
+            node = self.root.require(key) if required else self.root.get(key)
+            if node is not None:
+                return read(node)
+        return default
+
+    def entries(self, key: str, read: Callable[[Node], dict[str, T]]) -> dict[str, T]:
+        nothing: dict[str, T] = {}
+        return self.read(key, read, nothing)
+
+
+def _language(node: Node) -> int:
+    if node.number() != LANGUAGE:
+        node.fail(f"this version reads language {LANGUAGE}, got {node.described}")
+    return LANGUAGE
+
+
+def _zone(text: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"{text!r} is no time zone of the IANA database, such as Europe/Berlin") from None
+
+
+def _pass_types(node: Node) -> frozenset[str]:
+    return frozenset(item.text() for item in node.sequence())
+
+
+def _stale_seconds(node: Node) -> Decimal:
+    seconds = node.number()
+    if not 0 <= seconds <= STALE_SECONDS_MAX:
+        node.fail(f"must be from 0 to {STALE_SECONDS_MAX}, got {node.described}")
+    return seconds
+
+
+def _session_type(session: Mapping[str, SessionField | None]) -> Type:
+    return record_of({name: ANY if field is None else field.type for name, field in session.items()})
+
+
+def _constants_type(constants: Mapping[str, Value | None]) -> Type:
+    return record_of({name: ANY if value is None else type_of_value(value) for name, value in constants.items()})
+
+
+def _unknown_tool(defaults: Defaults) -> Tool:
+    return Tool("", defaults.effect, defaults.on_refusal, {}, None, defaults.rules, defaults.escalation, None)
