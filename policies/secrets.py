@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import re2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _NAME = re2.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FILE = "file:"

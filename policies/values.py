@@ -226,7 +226,7 @@ def money_from_number(number: Decimal | int, unit: Unit, currency: str) -> Money
     """
     digits = exponent(currency)
     if isinstance(number, bool):
-        raise ValueError("a boolean is no amount")
+        raise ValueError("a boolean is no amount")  # noqa: TRY004 - one error for every wrong amount
     value = Decimal(number) if isinstance(number, int) and abs(number) < 10**AMOUNT_LENGTH_MAX else number
     if not isinstance(value, Decimal) or not value.is_finite():
         raise ValueError("the amount is not a finite number of bounded length")
@@ -263,7 +263,7 @@ def _with_digits(value: Decimal, digits: int) -> Decimal:
 # --- to text
 
 
-def render(value: Value, zone: tzinfo | None = None) -> str:
+def render(value: Value, zone: tzinfo | None = None) -> str:  # noqa: PLR0911 - one return a kind
     """A scalar as people read it, the same in every language: `500.00 USD`, `14`, `2026-01-31`, `14d`, `true`.
 
     Timestamps are written in `zone`, else in UTC. `ValueError` for lists and records.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from zoneinfo import ZoneInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +29,7 @@ class Environment:
     roots: Mapping[str, object]
     now: datetime
     zone: ZoneInfo | None = None
+
+    def __post_init__(self) -> None:
+        if self.now.utcoffset() is None:
+            raise ValueError("the time of an environment is aware")

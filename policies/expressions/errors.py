@@ -22,3 +22,7 @@ class EvaluationError(ValueError):
         super().__init__(message)
         self.message = message
         self.path = path
+
+
+class Mismatch(Exception):  # noqa: N818 - not an error of its own: one of the two above is made of it
+    """Kinds that do not go together. The checker gives it a column, the evaluator makes it an `EvaluationError`."""

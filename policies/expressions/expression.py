@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from policies.expressions.environment import Environment
-from policies.expressions.scope import Scope
-from policies.values import Type, Value
+from policies.expressions.checker import check
+from policies.expressions.errors import EvaluationError
+from policies.expressions.evaluator import evaluate
+from policies.expressions.functions import FUNCTIONS
+from policies.expressions.operators import words
+from policies.expressions.parser import parse
+from policies.expressions.syntax import Call, Node, Path, walk
+from policies.values import Type, Value, kind_of
+
+if TYPE_CHECKING:
+    from policies.expressions.environment import Environment
+    from policies.expressions.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,21 +27,33 @@ class Expression:
     type: Type
     paths: frozenset[tuple[str, ...]]
     functions: frozenset[str]
+    tree: Node = field(repr=False)
 
     @property
     def needs_time_zone(self) -> bool:
         """Whether it counts days on a calendar."""
-        raise NotImplementedError
+        return any(FUNCTIONS[name].calendar for name in self.functions)
 
     def evaluate(self, environment: Environment) -> Value:
         """The value, of `type` where that is known. `EvaluationError` for everything else."""
-        raise NotImplementedError
+        return evaluate(self.tree, environment)
 
     def holds(self, environment: Environment) -> bool:
         """`evaluate` of a condition: `EvaluationError` where the value is no boolean."""
-        raise NotImplementedError
+        value = evaluate(self.tree, environment)
+        if value is True or value is False:
+            return value
+        raise EvaluationError(f"expected a condition, not {words(kind_of(value))}")
 
 
 def compile_expression(source: str, scope: Scope) -> Expression:
     """`ExpressionError` where the text is no expression, names what is not declared, or mixes types."""
-    raise NotImplementedError
+    tree = check(parse(source), scope)
+    nodes = [node for node, _ in walk(tree)]
+    return Expression(
+        source=source,
+        type=tree.type,
+        paths=frozenset(node.steps for node in nodes if isinstance(node, Path)),
+        functions=frozenset(node.function for node in nodes if isinstance(node, Call)),
+        tree=tree,
+    )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from policies.expressions.errors import ExpressionError
 from policies.values import ANY, Kind, Type, list_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 EACH = "[*]"  # the step of a path that stands for every element of a list
 
