@@ -1,6 +1,6 @@
-"""The order back end of the demo: it looks orders up and executes refunds, for whoever holds its token.
+"""The order back end of the demo: it looks orders up and executes refunds, for whoever holds one of its tokens.
 
-It decides nothing. What it executed is the evidence of the demo: a refused refund must be absent here.
+It decides nothing but who may ask. What it executed is the evidence of the demo: a refused refund must be absent here.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the back end saw, and how it answered. `body` is the parsed document of a refund, else empty."""
+    """What the back end saw, and how it answered. `caller` is the name of the token, empty without a valid one."""
 
     method: str
     path: str
-    authorised: bool
+    caller: str
     status: int
     body: Mapping[str, Any] = field(default_factory=dict)
 
@@ -83,10 +83,14 @@ def _utc_now() -> datetime:
 
 @dataclass(slots=True)
 class BackEnd:
-    """`seen` holds every request, `refunds` what was executed."""
+    """`tokens` are by the name of their holder; those in `may_refund` may do more than read.
+
+    `seen` holds every request, `refunds` what was executed.
+    """
 
     orders: Mapping[str, Order]
-    token: str
+    tokens: Mapping[str, str]
+    may_refund: frozenset[str]
     clock: Clock = _utc_now
     seen: list[Request] = field(default_factory=list)
     refunds: list[Refund] = field(default_factory=list)
@@ -99,15 +103,17 @@ class BackEnd:
 
     async def _order(self, request: web.Request) -> web.Response:
         order = self.orders.get(request.match_info["id"])
-        if not self._authorised(request):
+        if not self._caller(request):
             return self._answer(request, 401, {"error": "unauthorized"})
         if order is None:
             return self._answer(request, 404, {"error": "not_found"})
         return self._answer(request, 200, order.document(self.clock()))
 
     async def _refund(self, request: web.Request) -> web.Response:
-        if not self._authorised(request):
+        if not self._caller(request):
             return self._answer(request, 401, {"error": "unauthorized"})
+        if self._caller(request) not in self.may_refund:
+            return self._answer(request, 403, {"error": "forbidden"})
         try:
             asked = jiter.from_json(await request.read())
         except ValueError:
@@ -123,11 +129,12 @@ class BackEnd:
             case _:
                 return self._answer(request, 400, {"error": "bad_request"})
 
-    def _authorised(self, request: web.Request) -> bool:
-        return request.headers.get("Authorization") == f"Bearer {self.token}"
+    def _caller(self, request: web.Request) -> str:
+        shown = request.headers.get("Authorization", "")
+        return next((name for name, token in self.tokens.items() if shown == f"Bearer {token}"), "")
 
     def _answer(
         self, request: web.Request, status: int, document: Mapping[str, Any], body: Mapping[str, Any] | None = None
     ) -> web.Response:
-        self.seen.append(Request(request.method, request.path, self._authorised(request), status, body or {}))
+        self.seen.append(Request(request.method, request.path, self._caller(request), status, body or {}))
         return web.json_response(document, status=status)

@@ -12,20 +12,22 @@ from proxy.demo.backend import TIME_ZONE, BackEnd, Order
 from proxy.demo.serving import serving
 
 ORDER = Order("A1001", "cus_ada", "Ada", "Kettle", 12000, 5)
+READER = {"Authorization": "Bearer r3ad"}
 KEY = {"Authorization": "Bearer t0ken"}
 
 
 async def test_orders_and_refunds() -> None:
     """It answers its token's holder only, executes refunds, and keeps all it saw."""
-    back_end = BackEnd({ORDER.id: ORDER}, "t0ken")
+    back_end = BackEnd({ORDER.id: ORDER}, {"agent": "t0ken", "reader": "r3ad"}, frozenset({"agent"}))
     refund = {"order_id": "A1001", "amount": 12000, "reason": "damaged"}
     statuses = []
     async with serving(back_end.app()) as url, aiohttp.ClientSession() as session:
-        for path, headers in (("A1001", {}), ("A1001", KEY), ("Z9", KEY)):
+        for path, headers in (("A1001", {}), ("A1001", READER), ("Z9", KEY)):
             async with session.get(f"{url}/orders/{path}", headers=headers) as response:
                 statuses.append(response.status)
         for asked, headers in (
             (refund, {}),
+            (refund, READER),
             (refund, KEY),
             (refund | {"order_id": "Z9"}, KEY),
             (refund | {"amount": 0}, KEY),
@@ -34,10 +36,10 @@ async def test_orders_and_refunds() -> None:
             async with session.post(f"{url}/refunds", json=asked, headers=headers) as response:
                 statuses.append(response.status)
 
-    assert statuses == [401, 200, 404, 401, 201, 404, 400, 400]
+    assert statuses == [401, 200, 404, 401, 403, 201, 404, 400, 400]
     assert [request.status for request in back_end.seen] == statuses
     assert [(one.order_id, one.amount, one.reason) for one in back_end.refunds] == [("A1001", 12000, "damaged")]
-    assert [request.authorised for request in back_end.seen].count(False) == 2
+    assert [request.caller for request in back_end.seen][:5] == ["", "reader", "agent", "", "reader"]
 
 
 @given(now=st.datetimes(datetime(2025, 1, 1), datetime(2030, 1, 1)), days=st.integers(0, 400))  # noqa: DTZ001
