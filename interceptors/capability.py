@@ -1,0 +1,38 @@
+"""Stage 2: who is asking, which tools it may use, and whether writes are halted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from interceptors.case import Stage
+from interceptors.causes import RefusalCause
+from interceptors.decisions import Verdict
+from policies.model import Mode, Ruling
+
+if TYPE_CHECKING:
+    from interceptors.case import Case
+
+_NAME: Final = "capability"
+_PASSED: Final = (Verdict(_NAME, Ruling.ALLOW),)
+
+
+class Capability:
+    """An identity uses the tools on its list; a policy without `identities` has no lists. Halt stops every write."""
+
+    name = _NAME
+    stage = Stage.CAPABILITY
+
+    def judge(self, case: Case) -> tuple[Verdict, ...]:
+        against: list[Verdict] = []
+        if not _is_permitted(case):
+            against.append(case.verdict(_NAME, RefusalCause.NOT_PERMITTED))
+        if case.found.is_write and (case.context.halted or case.policy.mode is Mode.HALT):
+            against.append(case.verdict(_NAME, RefusalCause.HALTED))
+        return tuple(against) or _PASSED
+
+
+def _is_permitted(case: Case) -> bool:
+    if not case.policy.identities:
+        return True
+    identity = case.policy.identities.get(case.context.identity or "")
+    return identity is not None and (identity.tools is None or case.key in identity.tools)

@@ -1,0 +1,153 @@
+"""What the interceptors look at: one proposed call, the tool that judges it, and what was derived from them so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+from interceptors.arguments import read_arguments
+from interceptors.calls import ToolCall
+from interceptors.causes import answer
+from interceptors.decisions import Needs, Verdict
+from interceptors.readings import read_field
+from policies.expressions import EACH, Environment, Unreadable
+from policies.model import Ruling, ToolEffect
+from policies.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interceptors.arguments import Reading
+    from interceptors.calls import Call
+    from interceptors.causes import RefusalCause
+    from interceptors.context import Context, Facts
+    from interceptors.decisions import FactRead
+    from policies.model import Policy, Rule, Tool
+
+
+class Stage(Enum):
+    """The stages of a decision by their numbers in DESIGN 4. SHAPE and CAPABILITY read no fact and end the matter."""
+
+    SHAPE = 1
+    CAPABILITY = 2
+    RULES = 5
+
+    @property
+    def is_screen(self) -> bool:
+        return self in (Stage.SHAPE, Stage.CAPABILITY)
+
+
+class Interceptor(Protocol):
+    """One file, one idea, one line in the pipeline's list. Pure: a verdict a row, or what it needs first."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def stage(self) -> Stage: ...
+
+    def judge(self, case: Case) -> tuple[Verdict, ...] | Needs: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRule:
+    """A rule with the facts it reads, and its two usual rows, made once."""
+
+    rule: Rule
+    facts: frozenset[str]
+    fired: Verdict
+    silent: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTool:
+    """A tool of the policy, or `Policy.unknown_tool` (`is_named` is then false), with what every call of it needs.
+
+    `fields` are the fields of each fact that its rules read: those a receipt shows. `money` is its first amount.
+    """
+
+    tool: Tool
+    is_named: bool
+    is_write: bool
+    rules: tuple[PreparedRule, ...]
+    fields: Mapping[str, tuple[str, ...]]
+    money: str | None
+
+    @classmethod
+    def of(cls, tool: Tool, *, is_named: bool) -> PreparedTool:
+        rules = tuple(_prepared(rule, frozenset(tool.facts)) for rule in tool.rules)
+        read = {path for rule in tool.rules for path in _paths(rule)}
+        fields = {fact: tuple(sorted({_field_of(path) for path in read if path[0] == fact})) for fact in tool.facts}
+        money = (name for name, argument in (tool.arguments or {}).items() if argument.type.kind is Kind.MONEY)
+        return cls(tool, is_named, tool.effect is ToolEffect.WRITE, rules, fields, next(money, None))
+
+
+def _prepared(rule: Rule, facts: frozenset[str]) -> PreparedRule:
+    return PreparedRule(
+        rule,
+        facts & {path[0] for path in _paths(rule)},
+        Verdict("rules", rule.ruling, rule.reason, rule.id),
+        Verdict("rules", Ruling.ALLOW, rule=rule.id),
+    )
+
+
+def _paths(rule: Rule) -> set[tuple[str, ...]]:
+    return {path for expression in (rule.when, rule.unless) if expression is not None for path in expression.paths}
+
+
+def _field_of(path: tuple[str, ...]) -> str:
+    """The field of a fact that a path reads: `order.paid` and `orders[*].paid` read `paid`; the whole fact has none."""
+    steps = [step for step in path[1:] if step != EACH]
+    return steps[0] if steps else ""
+
+
+@dataclass(slots=True)
+class Case:
+    """One decision in the making. Interceptors read it; only the facts interceptor writes the three fields it owns."""
+
+    policy: Policy
+    call: Call
+    found: PreparedTool
+    key: str  # the folded name
+    context: Context
+    facts: Facts
+    # Written by the facts interceptor:
+    roots: dict[str, object] = field(default_factory=dict)
+    failed: frozenset[str] = frozenset()  # facts that could not be had; a verdict says so
+    reads: tuple[FactRead, ...] = ()
+    _reading: Reading | None = None
+    _environment: Environment | None = None
+
+    @property
+    def reading(self) -> Reading | None:
+        """The typed arguments; None for a malformed call and for a tool without `arguments`."""
+        if self._reading is None and self.found.tool.arguments is not None and isinstance(self.call, ToolCall):
+            self._reading = read_arguments(self.found.tool.arguments, self.call.arguments)
+        return self._reading
+
+    @property
+    def environment(self) -> Environment:
+        """What expressions and templates read; one object a case, in which facts appear as they are read."""
+        if self._environment is None:
+            self.roots.update(args=self._arguments(), session=self._session(), constants=self.policy.constants)
+            self._environment = Environment(self.roots, self.context.now, self.policy.time_zone)
+        return self._environment
+
+    def _arguments(self) -> object:
+        if not isinstance(self.call, ToolCall):
+            return Unreadable("the call is malformed")
+        return self.call.arguments if self.reading is None else self.reading.values
+
+    def _session(self) -> Mapping[str, object]:
+        subject = self.context.subject
+        return {name: read_field(subject, claim.at, claim.type) for name, claim in self.policy.session.items()}
+
+    def verdict(self, interceptor: str, cause: RefusalCause, *, detail: str = "", fact: str = "") -> Verdict:
+        """The verdict of a cause under this policy. `fact` names the one that FACT_MISSING is about."""
+        unknown_tools = self.policy.unknown_tools
+        if fact:
+            given = answer(cause, unknown_tools=unknown_tools, missing=self.policy.facts[fact].missing)
+        else:
+            given = answer(cause, unknown_tools=unknown_tools)
+        return Verdict(interceptor, given.ruling, given.reason, detail=detail or cause.value)

@@ -1,0 +1,46 @@
+"""Many verdicts, one answer: deny overrides, and no order of rules changes anything (guarantee G6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from interceptors.decisions import Verdict
+from policies.model import Category, Ruling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_RULINGS: Final = {Ruling.FORBID: 0, Ruling.ESCALATE: 1, Ruling.CLARIFY: 2, Ruling.ALLOW: 3}
+# Which of several reasons speaks: whose data it is comes first, so that nothing is told of another's record; what can
+# never be cured comes before what a retry may cure.
+_CATEGORIES: Final = {
+    Category.PERMISSION: 0,
+    Category.POLICY: 1,
+    Category.ESCALATED: 2,
+    Category.INTERNAL: 3,
+    Category.VALIDATION: 4,
+    Category.TRANSIENT: 5,
+}
+NOTHING_AGAINST: Final = Verdict("combine", Ruling.ALLOW)
+
+
+def combine(verdicts: Iterable[Verdict], categories: Mapping[str, Category]) -> Verdict:
+    """The verdict that decides: forbid > escalate > clarify > allow, then the rank of the reason's category, then text.
+
+    Total: no verdict at all is an ALLOW, for nothing stands against the call. `categories` has every reason code; one
+    that it lacks ranks as internal.
+    """
+
+    def rank(verdict: Verdict) -> tuple[int, int, str, str, str, str]:
+        category = categories.get(verdict.reason, Category.INTERNAL)
+        return (
+            _RULINGS[verdict.ruling],
+            _CATEGORIES[category],
+            verdict.reason,
+            verdict.rule,
+            verdict.interceptor,
+            verdict.detail,
+        )
+
+    against = [verdict for verdict in verdicts if verdict.ruling is not Ruling.ALLOW]
+    return min(against, key=rank) if against else NOTHING_AGAINST

@@ -1,0 +1,145 @@
+"""The decision: interceptors in an explicit order, their verdicts combined, whatever breaks a recorded refusal."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from interceptors.calls import ToolCall
+from interceptors.capability import Capability
+from interceptors.case import Case, PreparedTool
+from interceptors.causes import RefusalCause, answer, category_of
+from interceptors.combine import combine
+from interceptors.decisions import Decision, Needs, Verdict
+from interceptors.facts import FactReader
+from interceptors.names import shown
+from interceptors.redaction import redacted
+from interceptors.replies import message, next_step, reply, summary
+from interceptors.rules import Rules
+from interceptors.shape import Shape
+from interceptors.strict_json import digest
+from policies.model import Category, Ruling, folded
+from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interceptors.calls import Proposal
+    from interceptors.case import Interceptor, Stage
+    from interceptors.context import Context, Facts
+    from policies.model import Policy
+
+INTERCEPTORS: Final[tuple[Interceptor, ...]] = (Shape(), Capability(), FactReader(), Rules())
+"""In the order of their stages. One more is one more file and one more line here."""
+
+_NO_FACTS: Final[Facts] = {}
+_folded: Final = lru_cache(maxsize=1_024)(folded)
+
+
+class Pipeline:
+    """Decides calls under one revision of a policy. Pure: the same proposal, context and facts give the same answer."""
+
+    def __init__(self, policy: Policy, interceptors: Sequence[Interceptor] = INTERCEPTORS) -> None:
+        self._policy = policy
+        self._interceptors = tuple(interceptors)
+        self._tools = {key: PreparedTool.of(tool, is_named=True) for key, tool in policy.tools.items()}
+        self._unknown = PreparedTool.of(policy.unknown_tool, is_named=False)
+        own = {code: reason.category for code, reason in policy.reasons.items()}
+        self._categories = own | {code: reason.category for code, reason in SYSTEM_REASONS.items()}
+
+    @property
+    def policy(self) -> Policy:
+        return self._policy
+
+    def screen(self, proposal: Proposal, context: Context) -> Decision | Needs:
+        """The first pass: the stages that read no fact. `Needs` comes only when they pass, and names at least one fact;
+        a call that needs none is decided at once.
+        """
+        return self.decide(proposal, context, _NO_FACTS)
+
+    def decide(self, proposal: Proposal, context: Context, facts: Facts) -> Decision | Needs:
+        """The whole decision on these facts. `Needs` again where a fact's key is a field of another fact.
+
+        It begins with the stages of `screen`, so that no way leads past them. It raises nothing.
+        """
+        try:
+            return self._decide(proposal, context, facts)
+        except Exception as error:  # noqa: BLE001 - fail closed (G4): whatever breaks is a refusal with a record
+            return self._broken(proposal, _raised("pipeline", error))
+
+    def _decide(self, proposal: Proposal, context: Context, facts: Facts) -> Decision | Needs:
+        call = proposal.call
+        key = _folded(call.name)
+        case = Case(self._policy, call, self._tools.get(key, self._unknown), key, context, facts)
+        verdicts: list[Verdict] = []
+        stage: Stage | None = None
+        for interceptor in self._interceptors:
+            if stage is not None and interceptor.stage is not stage and _is_ended(verdicts, stage, interceptor.stage):
+                break
+            stage = interceptor.stage
+            try:
+                answered = interceptor.judge(case)
+            except Exception as error:  # noqa: BLE001 - as above, and the rows so far stay in the record
+                return self._broken(proposal, *verdicts, _raised(interceptor.name, error))
+            if isinstance(answered, Needs):
+                return answered
+            verdicts.extend(answered)
+        return self._conclude(case, tuple(verdicts))
+
+    def _conclude(self, case: Case, verdicts: tuple[Verdict, ...]) -> Decision:
+        deciding = combine(verdicts, self._categories)
+        ruling, reason = deciding.ruling, deciding.reason
+        category = category_of(ruling, self._categories.get(reason, Category.INTERNAL))
+        tool = case.found.tool.name if case.found.is_named else shown(case.call.name)
+        arguments = case.call.arguments if isinstance(case.call, ToolCall) else None
+        return Decision(
+            ruling=ruling,
+            tool=tool,
+            is_write=case.found.is_write,
+            reason=reason,
+            category=category,
+            reply="" if category is None else reply(case, reason, category),
+            message="" if category is None else message(case, reason, category, verdicts),
+            next="" if category is None else next_step(reason, category),
+            verdicts=verdicts,
+            facts=case.reads,
+            summary=summary(case, tool, reason) if ruling is Ruling.ESCALATE else {},
+            arguments=None if arguments is None else redacted(case.found.tool.arguments, arguments),
+            digest="" if arguments is None else digest(dict(arguments)),
+            policy=self._policy.name,
+            revision=self._policy.revision,
+        )
+
+    def _broken(self, proposal: Proposal, *verdicts: Verdict) -> Decision:
+        """A refusal made of as little as possible: what broke may be in anything that the case derives."""
+        given = answer(RefusalCause.RAISED)
+        category = given.category or Category.INTERNAL
+        name = proposal.call.name
+        found = self._tools.get(_folded(name), self._unknown)
+        return Decision(
+            ruling=given.ruling,
+            tool=found.tool.name if found.is_named else shown(name),
+            is_write=found.is_write,
+            reason=given.reason,
+            category=category,
+            reply=DEFAULT_REPLIES[category],
+            message=SYSTEM_REASONS[given.reason].message,
+            next=SYSTEM_REASONS[given.reason].next,
+            verdicts=verdicts,
+            policy=self._policy.name,
+            revision=self._policy.revision,
+        )
+
+
+def _is_ended(verdicts: Sequence[Verdict], stage: Stage, following: Stage) -> bool:
+    """Between two stages: a forbid or a clarify ends it; an escalate waits, but not past the screen (DESIGN 4)."""
+    rulings = {verdict.ruling for verdict in verdicts}
+    if Ruling.FORBID in rulings or Ruling.CLARIFY in rulings:
+        return True
+    return Ruling.ESCALATE in rulings and stage.is_screen and not following.is_screen
+
+
+def _raised(interceptor: str, error: Exception) -> Verdict:
+    """Only the type of what was raised: its message may quote an argument."""
+    given = answer(RefusalCause.RAISED)
+    return Verdict(interceptor, given.ruling, given.reason, detail=type(error).__name__)

@@ -1,0 +1,60 @@
+"""Arguments as they may be stored (guarantee G13): what the policy bounds stays, free text goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interceptors.arguments import is_sound
+from interceptors.names import shown
+from policies.values import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from interceptors.calls import Json
+    from policies.model import Argument
+
+
+def redacted(declared: Mapping[str, Argument] | None, given: Mapping[str, Json]) -> Json:
+    """The arguments with free text as `{"redacted": "text", "length": n}`, other free values as `{"redacted": kind}`.
+
+    Kept as they are: booleans; numbers, money and dates that the policy types; strings that stand in `one_of` or match
+    their pattern. A value that its argument does not accept is not typed, so it goes; so do names that look like text.
+    Without `arguments` in the policy nothing is typed.
+    """
+    if declared is None:
+        return _untyped_fields(given)
+    return {shown(name): _one(declared.get(name), value) for name, value in given.items()}
+
+
+def _one(argument: Argument | None, value: Json) -> Json:
+    if argument is None or value is None:
+        return _untyped(value)
+    match argument.type.kind:
+        case Kind.LIST if isinstance(value, list) and argument.element is not None:
+            return [_one(argument.element, item) for item in value]
+        case Kind.RECORD if isinstance(value, dict):
+            return {shown(name): _one(argument.fields.get(name), item) for name, item in value.items()}
+        case Kind.STRING:
+            is_bound = argument.pattern is not None or bool(argument.one_of)
+        case Kind.BOOLEAN | Kind.NUMBER | Kind.MONEY | Kind.DATE | Kind.TIMESTAMP:
+            is_bound = True
+        case _:
+            is_bound = False
+    return value if is_bound and is_sound(argument, value) else _untyped(value)
+
+
+def _untyped_fields(given: Mapping[str, Json]) -> dict[str, Json]:
+    return {shown(name): _untyped(value) for name, value in given.items()}
+
+
+def _untyped(value: Json) -> Json:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return {"redacted": "text", "length": len(value)}
+    if isinstance(value, list):
+        return {"redacted": "list", "length": len(value)}
+    if isinstance(value, dict):
+        return _untyped_fields(value)
+    return {"redacted": "number"}

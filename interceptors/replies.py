@@ -1,0 +1,88 @@
+"""What is said about a decision: to the customer, to the agent, and to the person who gets an escalation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from policies.expressions import EvaluationError
+from policies.model import Category
+from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
+from policies.values import Money, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from interceptors.case import Case
+    from interceptors.decisions import Verdict
+    from policies.templates import Template
+
+LANGUAGE: Final = "en"
+NOT_AVAILABLE: Final = "not available"
+"""Stands in a summary for a template that has no value."""
+
+_MESSAGES: Final[Mapping[Category, str]] = {
+    Category.POLICY: "The policy does not allow this call.",
+    Category.VALIDATION: "The call lacks something, or a value of it is not accepted.",
+    Category.PERMISSION: "This call is not permitted.",
+    Category.TRANSIENT: "This call cannot be decided at present.",
+    Category.ESCALATED: "This call was passed to a person.",
+    Category.INTERNAL: "The gate failed while it decided this call.",
+}
+_NEXT: Final[Mapping[Category, str]] = {
+    Category.POLICY: "Do not repeat the call.",
+    Category.VALIDATION: "Ask the customer for what is missing, then call the tool again.",
+    Category.PERMISSION: "Do not repeat the call.",
+    Category.TRANSIENT: "Try the same call again later.",
+    Category.ESCALATED: "A person decides this call; do not repeat it.",
+    Category.INTERNAL: "Do not repeat the call; the operator of the gate must look at it.",
+}
+
+
+def reply(case: Case, reason: str, category: Category) -> str:
+    """What the customer reads: the reason's own template, else the category's default text, which holds no figure."""
+    own = _own(case, reason)
+    return DEFAULT_REPLIES[category] if own is None else own
+
+
+def message(case: Case, reason: str, category: Category, verdicts: Iterable[Verdict]) -> str:
+    """What the agent is told has happened. For a validation of the system it names the arguments, never a value."""
+    system = SYSTEM_REASONS.get(reason)
+    if system is None:
+        return _own(case, reason) or _MESSAGES[category]
+    if system.category is not Category.VALIDATION:
+        return system.message
+    details = sorted({verdict.detail for verdict in verdicts if verdict.reason == reason and verdict.detail})
+    return f"{system.message} ({'; '.join(details)})" if details else system.message
+
+
+def next_step(reason: str, category: Category) -> str:
+    """What the agent can do about it."""
+    system = SYSTEM_REASONS.get(reason)
+    return _NEXT[category] if system is None or system.category is not category else system.next
+
+
+def summary(case: Case, tool: str, reason: str) -> dict[str, str]:
+    """The case for a person: the tool, the reason, the amount where there is one, and what the policy adds."""
+    lines = {"tool": tool, "reason": reason}
+    amount = case.reading.values.get(case.found.money or "") if case.reading is not None else None
+    if isinstance(amount, Money):
+        lines["amount"] = render(amount)
+    for name, template in case.found.tool.escalation.items():
+        lines[name] = _rendered(case, template) or NOT_AVAILABLE
+    return lines
+
+
+def _own(case: Case, reason: str) -> str | None:
+    """The policy's template for this reason, rendered; None where there is none or a part of it has no value."""
+    declared = case.policy.reasons.get(reason)
+    if declared is None or not declared.replies:
+        return None
+    template = declared.replies.get(LANGUAGE) or next(iter(declared.replies.values()))
+    return _rendered(case, template)
+
+
+def _rendered(case: Case, template: Template) -> str | None:
+    try:
+        return template.render(case.environment)
+    except EvaluationError:
+        return None

@@ -1,0 +1,75 @@
+"""Stage 1: is this one readable call of a known tool, spelled as declared, with arguments of the declared shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from interceptors.calls import Cause, MalformedToolCall, ToolCall
+from interceptors.case import Stage
+from interceptors.causes import RefusalCause
+from interceptors.decisions import Verdict
+from interceptors.schema import UnusableSchemaError, violation
+from interceptors.strict_json import StrictJsonError, check_exact
+from policies.model import Ruling
+
+if TYPE_CHECKING:
+    from interceptors.case import Case
+
+_NAME: Final = "shape"
+_PASSED: Final = (Verdict(_NAME, Ruling.ALLOW),)
+
+
+class Shape:
+    """Refuses what could be read in two ways, what no tool of the policy is, and what does not fit its tool."""
+
+    name = _NAME
+    stage = Stage.SHAPE
+
+    def judge(self, case: Case) -> tuple[Verdict, ...]:
+        call = case.call
+        if isinstance(call, MalformedToolCall):
+            return (case.verdict(_NAME, RefusalCause.MALFORMED, detail=call.cause.value),)
+        return _name(case, call) or _content(case, call) or _PASSED
+
+
+def _name(case: Case, call: ToolCall) -> tuple[Verdict, ...]:
+    """What stands against the name: nothing, or one verdict."""
+    if case.key in case.context.ambiguous:
+        return (case.verdict(_NAME, RefusalCause.AMBIGUOUS_TOOL),)
+    declared = case.context.declared.get(case.key)
+    spelled = declared.name if declared is not None else case.found.tool.name if case.found.is_named else call.name
+    if call.name != spelled:
+        return (case.verdict(_NAME, RefusalCause.MALFORMED, detail=Cause.NAME_SPELLING.value),)
+    if not case.found.is_named:
+        verdict = case.verdict(_NAME, RefusalCause.UNKNOWN_TOOL)
+        return () if verdict.ruling is Ruling.ALLOW else (verdict,)
+    return ()
+
+
+def _content(case: Case, call: ToolCall) -> tuple[Verdict, ...]:
+    """What stands against the arguments: nothing, or a verdict for each fault."""
+    if case.found.is_write:
+        try:
+            check_exact(dict(call.arguments))
+        except StrictJsonError as error:
+            return (case.verdict(_NAME, RefusalCause.MALFORMED, detail=error.cause.value),)
+    against = _schema(case, call) if case.found.is_named else ()
+    reading = case.reading
+    if reading is not None and reading.faults:
+        against += tuple(case.verdict(_NAME, fault.cause, detail=str(fault)) for fault in reading.faults)
+    return against
+
+
+def _schema(case: Case, call: ToolCall) -> tuple[Verdict, ...]:
+    """What the request's own schema says. A tool that the policy does not name passes unchecked (guarantee G2)."""
+    declared = case.context.declared.get(case.key)
+    if declared is None or declared.schema is None:
+        return ()
+    try:
+        found = violation(declared.schema, call.arguments)
+    except UnusableSchemaError as error:
+        return (case.verdict(_NAME, RefusalCause.UNUSABLE_SCHEMA, detail=str(error)),)
+    if found is None:
+        return ()
+    cause = RefusalCause.MISSING_PARAMETER if found.is_missing else RefusalCause.SCHEMA_VIOLATED
+    return (case.verdict(_NAME, cause, detail=str(found)),)
