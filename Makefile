@@ -40,6 +40,7 @@ bench: $(READY) ## Measure the gate against a plain pass-through
 lock: ## Resolve the locked dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade -o requirements.lock pyproject.toml
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade --extra demo --group dev -o requirements-dev.lock pyproject.toml
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q -c requirements-dev.lock --group build -o requirements-build.lock
 
 clean: ## Remove what was built
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-conformance dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
