@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from policies.model import Fact, Identity, Reason, SessionField
+    from policies.model import Fact, Identity, Origin, Reason, SessionField
     from policies.nodes import MappingNode, Node
     from policies.values import Value
 
@@ -64,6 +64,7 @@ def compile_policy(root: MappingNode, folder: Path, files: tuple[Path, ...], rev
         unknown_tool=_unknown_tool(parts.defaults),
         files=files,
         revision=revision,
+        constant_origins=_origins(root.get("constants")),
     )
 
 
@@ -176,6 +177,10 @@ def _session_type(session: Mapping[str, SessionField | None]) -> Type:
 
 def _constants_type(constants: Mapping[str, Value | None]) -> Type:
     return record_of({name: ANY if value is None else type_of_value(value) for name, value in constants.items()})
+
+
+def _origins(section: Node | None) -> dict[str, Origin]:
+    return {} if section is None else {name: section.mapping().origin_of(name) for name in section.mapping().entries}
 
 
 def _unknown_tool(defaults: Defaults) -> Tool:

@@ -6,12 +6,12 @@ Every mapping keeps the order of the file. Names of tools are as the policy spel
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from decimal import Decimal
     from pathlib import Path
     from zoneinfo import ZoneInfo
@@ -227,6 +227,7 @@ class Policy:
     unknown_tool: Tool  # what `defaults` say of a tool that is not named
     files: tuple[Path, ...]
     revision: str
+    constant_origins: Mapping[str, Origin] = field(default_factory=dict)
 
     def tool(self, name: str) -> Tool | None:
         return self.tools.get(folded(name))

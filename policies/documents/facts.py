@@ -114,6 +114,8 @@ def _url(text: str) -> Expandable:
     if mark and scheme not in ("http", "https", "x"):
         raise ValueError("the url must be http or https")
     authority = (after if mark else bare).replace("?", "/").partition("/")[0]
+    if "@" in authority:
+        raise ValueError("the url must not hold a user or a password: send them in `headers`")
     if KEY in authority:
         raise ValueError("{key} may stand in the path or the query of the url only")
     return expandable

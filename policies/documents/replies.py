@@ -94,8 +94,7 @@ def _reply(node: Node, places: list[tuple[str, Place]], *, every: bool) -> Templ
         types = {dotted(path): place.scope.type_of(path) for path in template.paths}
         if first is None:
             first = (tool, template, types)
-        elif every and types != first[2]:
-            path = next(path for path in types if types[path] != first[2].get(path))
+        elif every and (path := next((path for path in types if types[path].kind is not first[2][path].kind), "")):
             node.fail(f"the reply reads {path}, which has one type in {first[0]!r} and another in {tool!r}")
     if first is None or (every and failures):
         raise failures[0]
