@@ -1,0 +1,182 @@
+"""A policy in plain English, told from the compiled tree that decides: what the owner of the money reads and signs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from policies.expressions import dotted, sentence
+from policies.model import FileSource, Mode, Policy, Ruling, ToolEffect, UnknownTools, folded
+from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
+from policies.values import Kind, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from policies.model import Argument, Fact, FactUse, HttpSource, Rule, Tool
+
+_OUTCOMES = {Ruling.FORBID: "Refused", Ruling.ESCALATE: "Passed to a person", Ruling.CLARIFY: "Asked back"}
+_NOUNS = {
+    Kind.STRING: "a text",
+    Kind.NUMBER: "a number",
+    Kind.BOOLEAN: "true or false",
+    Kind.DATE: "a date",
+    Kind.TIMESTAMP: "a time",
+}
+
+
+def explain(policy: Policy, tool_name: str | None) -> str:
+    """The sentences for one tool, or for the whole policy. A tool that the policy does not name is told as such."""
+    if tool_name is None:
+        parts = [_head(policy), *(_tool(policy, tool) for tool in policy.tools.values()), _others(policy)]
+    else:
+        tool = policy.tool(tool_name)
+        parts = [_head(policy), _tool(policy, tool) if tool is not None else _unnamed(policy, tool_name)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(policy: Policy) -> str:
+    owner = f", owned by {policy.owner}" if policy.owner else ""
+    lines = [f"Policy {policy.name}{owner}, revision {policy.revision[:12]}."]
+    if policy.mode is Mode.HALT:
+        lines.append("It is halted: every tool that changes something is refused.")
+    if policy.time_zone is not None:
+        lines.append(f"Days are counted in {policy.time_zone.key}.")
+    return "\n".join(lines)
+
+
+def _tool(policy: Policy, tool: Tool) -> str:
+    effect = "it only reads" if tool.effect is ToolEffect.READ else "it changes something"
+    lines = [f"{tool.name} ({effect})", f"  {_callers(policy, tool)}"]
+    if tool.facts:
+        lines.append("  Looked up afresh at each decision:")
+        lines += [f"    - {_fact(policy.facts[name], use)}" for name, use in tool.facts.items()]
+    lines += _arguments(tool)
+    lines += _rules(policy, tool)
+    if tool.escalation:
+        lines.append("  Where it is passed to a person, that person reads:")
+        lines += [f'    - {name.replace("_", " ")}: "{text.source}"' for name, text in tool.escalation.items()]
+    return "\n".join(lines)
+
+
+def _callers(policy: Policy, tool: Tool) -> str:
+    if not policy.identities:
+        return "Any agent may call it."
+    key = folded(tool.name)
+    names = [name for name, one in policy.identities.items() if one.tools is None or key in one.tools]
+    return f"Only {_joined(names, 'and')} may call it." if names else "No agent may call it."
+
+
+def _fact(fact: Fact, use: FactUse) -> str:
+    key = dotted(next(iter(use.key.paths)))
+    many = ", one record for each" if use.many else ""
+    missing = f"{_OUTCOMES[fact.missing[0]].lower()} ({fact.missing[1]})"
+    return f"{fact.name}: from {_source(fact.source)}, by {key}{many}. Where there is no such record: {missing}."
+
+
+def _source(source: HttpSource | FileSource) -> str:
+    if isinstance(source, FileSource):
+        return f"the file {source.path.name}"
+    return source.url.source.partition("?")[0]  # a query may hold a credential
+
+
+def _arguments(tool: Tool) -> Iterator[str]:
+    if tool.arguments is None:
+        yield "  Its arguments are checked against what the request itself declares."
+    elif not tool.arguments:
+        yield "  It takes no arguments; a call with one is refused."
+    else:
+        yield "  Its arguments; a call with any other is refused:"
+        for argument in tool.arguments.values():
+            yield from _argument(argument, argument.name, "    ")
+
+
+def _argument(argument: Argument, name: str, indent: str) -> Iterator[str]:
+    optional = " (may be left out)" if argument.optional else ""
+    yield f"{indent}- {name}: {_shape(argument)}{optional}"
+    inner = argument
+    while inner.element is not None:
+        inner = inner.element
+    for field in inner.fields.values():
+        yield from _argument(field, field.name, indent + "  ")
+
+
+def _shape(argument: Argument) -> str:
+    kind = argument.type.kind
+    if argument.element is not None:
+        return f"a list, each item {_shape(argument.element)}"
+    if kind is Kind.RECORD:
+        return "an object with"
+    if argument.one_of:
+        return f"one of {_joined([render(value) for value in argument.one_of], 'or')}"
+    if argument.pattern is not None:
+        return f"a text of the form {argument.pattern.source}"
+    if kind is Kind.MONEY and argument.money_unit is not None:
+        noun = f"an amount in {argument.money_currency}, sent in {argument.money_unit.value} units"
+        low = "above zero" if argument.minimum is None else ""
+    else:
+        noun, low = "a whole number" if argument.type.integral else _NOUNS.get(kind, f"a {kind.value}"), ""
+    bounds = [low] if low else []
+    if argument.minimum is not None:
+        bounds.append(f"at least {render(argument.minimum)}")
+    if argument.maximum is not None:
+        bounds.append(f"at most {render(argument.maximum)}")
+    return ", ".join([noun, *bounds])
+
+
+def _rules(policy: Policy, tool: Tool) -> Iterator[str]:
+    if not tool.rules:
+        yield "  No rule: it is allowed."
+        return
+    yield "  Its rules:"
+    for number, rule in enumerate(tool.rules, 1):
+        yield f"    {number}. {_rule(policy, rule)}"
+        yield f"       The customer reads: {_reply(policy, rule.reason)}"
+    yield "  Where no rule says so, it is allowed. A refusal wins over a person's decision, and that over asking back."
+    yield "  Where a rule cannot be judged, since a value is missing or wrong: passed to a person (facts_incomplete)."
+
+
+def _rule(policy: Policy, rule: Rule) -> str:
+    words = f"{_OUTCOMES[rule.ruling]} ({rule.reason})"
+    when = sentence(rule.when, policy.constants) if rule.when is not None else ""
+    unless = sentence(rule.unless, policy.constants) if rule.unless is not None else ""
+    if when and unless:
+        return f"{words} when {when}; and also unless {unless}."
+    if when:
+        return f"{words} when {when}."
+    return f"{words} unless {unless}." if unless else f"{words} always."
+
+
+def _reply(policy: Policy, code: str) -> str:
+    reason = policy.reasons.get(code)
+    if reason is not None and reason.replies:
+        several = len(reason.replies) > 1
+        return "; ".join(
+            f'{tag}: "{text.source}"' if several else f'"{text.source}"' for tag, text in reason.replies.items()
+        )
+    category = reason.category if reason is not None else SYSTEM_REASONS[code].category
+    return f'"{DEFAULT_REPLIES[category]}"'
+
+
+def _others(policy: Policy) -> str:
+    return f"Any other tool\n  {_unknown(policy)}"
+
+
+def _unnamed(policy: Policy, name: str) -> str:
+    return f"{name} (the policy does not name it)\n  {_unknown(policy)}"
+
+
+def _unknown(policy: Policy) -> str:
+    match policy.unknown_tools:
+        case UnknownTools.FORBID:
+            return "Refused (unknown_tool)."
+        case UnknownTools.ESCALATE:
+            return "Passed to a person (unknown_tool)."
+        case UnknownTools.ALLOW:
+            if not policy.unknown_tool.rules:
+                return "Allowed."
+            return "\n".join(["Allowed, within these rules.", *_rules(policy, policy.unknown_tool)])
+    assert_never(policy.unknown_tools)
+
+
+def _joined(names: list[str], word: str) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
