@@ -1,0 +1,148 @@
+"""The chain of records: canonical bytes, salted commitments, links, and the proof that nothing in it was changed.
+
+A chain belongs to one writer. Its links cover headers; a header covers its payload by a commitment under a random
+salt, so that payload and salt can be erased and the chain still verifies. Pure: salts and writers come from the caller.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, replace
+from datetime import UTC
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from interceptors.receipts import Record
+
+SCHEMA = 1
+DIGEST = "sha256"
+GENESIS = "0" * 64
+"""What stands as the predecessor of a chain's first record, whose number is 1."""
+SALT_BYTES = 32
+
+_LINK_DOMAIN = b"callgate.record.1\0"
+
+
+class ReceiptError(ValueError):
+    """A record that has no canonical form. The message holds no value of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A place in a chain and its hash. Kept outside, it proves later that the chain up to it is the same."""
+
+    writer: str
+    seq: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.writer}:{self.seq}:{self.hash}"
+
+    @classmethod
+    def parse(cls, text: str) -> Head:
+        """Read what `str` wrote. Raises `ValueError`."""
+        writer, seq, digest = text.split(":")
+        return cls(writer, int(seq), digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A record as it is stored: texts as found, proven by nothing but `verify`.
+
+    `payload` is the canonical JSON that was committed to. It and `salt` are None once they are erased.
+    """
+
+    schema: int
+    digest: str
+    writer: str
+    seq: int
+    prev: str
+    kind: str
+    receipt: str
+    time: str
+    commitment: str
+    hash: str
+    salt: bytes | None
+    payload: bytes | None
+
+    @property
+    def head(self) -> Head:
+        return Head(self.writer, self.seq, self.hash)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, MappingProxyType):
+        return dict(value)
+    raise TypeError
+
+
+_ENCODER = msgspec.json.Encoder(order="sorted", decimal_format="number", enc_hook=_plain)
+
+
+def canonical(record: Record) -> bytes:
+    """The bytes that are committed to: JSON, keys sorted, no spaces, numbers as spelled. Raises `ReceiptError`."""
+    try:
+        return _ENCODER.encode(record)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ReceiptError(f"a {record.kind.value} record cannot be written as JSON") from error
+
+
+def stamp(time: datetime) -> str:
+    """UTC, microseconds, fixed width: texts sort as their times do. Raises `ReceiptError` for a naive time."""
+    if time.tzinfo is None:
+        raise ReceiptError("a time without an offset cannot be recorded")
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def commit_to(payload: bytes, salt: bytes) -> str:
+    """The commitment: the payload's HMAC-SHA-256 under its salt. Without the salt it tells nothing of the payload."""
+    return hmac.new(salt, payload, hashlib.sha256).hexdigest()
+
+
+def link(record: Sealed) -> str:
+    """The hash of the record's header as it stands, which the next record of the chain holds as `prev`."""
+    header = {
+        "commitment": record.commitment,
+        "digest": record.digest,
+        "kind": record.kind,
+        "prev": record.prev,
+        "receipt": record.receipt,
+        "schema": record.schema,
+        "seq": record.seq,
+        "time": record.time,
+        "writer": record.writer,
+    }
+    return hashlib.sha256(_LINK_DOMAIN + _ENCODER.encode(header)).hexdigest()
+
+
+def start(writer: str) -> Head:
+    """The place before the first record of a writer's chain."""
+    return Head(writer, 0, GENESIS)
+
+
+def seal(record: Record, payload: bytes, *, after: Head, salt: bytes) -> Sealed:
+    """Put `record`, whose canonical bytes are `payload`, behind `after` in its writer's chain.
+
+    `salt` is random, `SALT_BYTES` long and used once. Raises `ReceiptError`.
+    """
+    unlinked = Sealed(
+        schema=SCHEMA,
+        digest=DIGEST,
+        writer=after.writer,
+        seq=after.seq + 1,
+        prev=after.hash,
+        kind=record.kind.value,
+        receipt=record.receipt,
+        time=stamp(record.time),
+        commitment=commit_to(payload, salt),
+        hash="",
+        salt=salt,
+        payload=payload,
+    )
+    return replace(unlinked, hash=link(unlinked))

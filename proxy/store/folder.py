@@ -1,0 +1,111 @@
+"""The state folder: who may write it, and the key in it under which subjects are stored."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from proxy.store.errors import StateFolderError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATABASE = "callgate.db"
+KEY_BYTES = 32
+
+_DOMAIN = b"callgate.subject.1\0"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SubjectKey:
+    """Turns a subject's value into the digest that the store keeps: only who holds the key can find it again."""
+
+    secret: bytes
+
+    def digest(self, subject: str) -> str:
+        """HMAC-SHA-256, hex. Raises `ValueError` for an empty subject, which would stand for everyone without one."""
+        if not subject:
+            raise ValueError("a subject must not be empty")
+        return hmac.new(self.secret, _DOMAIN + subject.encode(), hashlib.sha256).hexdigest()
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells whether a database belongs to this key, and nothing about the key."""
+        return hashlib.sha256(b"callgate.fingerprint.1\0" + self.secret).hexdigest()
+
+
+def check_folder(state: Path) -> None:
+    """Refuse a state folder, or a database in it, that group or world can write. Raises `StateFolderError`."""
+    if not state.is_dir():
+        raise StateFolderError(f"there is no state folder {str(state)!r}")
+    for path in (state, state / DATABASE):
+        if path.exists():
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if mode & (stat.S_IWGRP | stat.S_IWOTH):
+                who = "group" if mode & stat.S_IWGRP else "world"
+                raise StateFolderError(f"{who} can write {str(path)!r} (mode {mode:04o}): take it away with chmod go-w")
+
+
+def make_folder(state: Path) -> None:
+    """Make the state folder (0700) and an empty database (0600) where there are none. Raises `StateFolderError`."""
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_folder(state)
+        os.close(os.open(state / DATABASE, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StateFolderError(f"the state folder {str(state)!r} cannot be used: {error.strerror}") from error
+
+
+def read_key(state: Path) -> SubjectKey:
+    """Read `keys/subject.key`. Raises `StateFolderError`."""
+    path = state / "keys" / "subject.key"
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        secret = path.read_bytes()
+    except OSError as error:
+        raise StateFolderError(f"the key {str(path)!r} cannot be read: {error.strerror}") from error
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise StateFolderError(f"others can use the key {str(path)!r} (mode {mode:04o}): make it 0600")
+    if len(secret) != KEY_BYTES:
+        raise StateFolderError(f"the key {str(path)!r} is not {KEY_BYTES} bytes long")
+    return SubjectKey(secret)
+
+
+def make_key(state: Path) -> SubjectKey:
+    """Read the key, made at random where there is none; of processes that start at once, one makes it for all."""
+    folder = state / "keys"
+    path = folder / "subject.key"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if not path.exists():
+            _place(path, secrets.token_bytes(KEY_BYTES))
+    except OSError as error:
+        raise StateFolderError(f"the key {str(path)!r} cannot be made: {error.strerror}") from error
+    return read_key(state)
+
+
+def _place(path: Path, secret: bytes) -> None:
+    """Put a whole, durable file at `path`, unless another process was first."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        os.write(handle, secret)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

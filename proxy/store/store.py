@@ -1,0 +1,166 @@
+"""The store of one process: receipts, escalations and the halt in `STATE/callgate.db`, shared with other processes."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from proxy.store import erasure, halts
+from proxy.store.connections import BUSY_TIMEOUT_MS, Connect, connect, prepare
+from proxy.store.entries import Committed, Entry, Erasure, Retained
+from proxy.store.folder import SubjectKey, check_folder, make_folder, make_key
+from proxy.store.halts import HaltLook
+from proxy.store.ids import new_receipt_id, new_writer_id
+from proxy.store.reader import Reader
+from proxy.store.transaction import Transaction, prepare_entry
+from proxy.store.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+    from pathlib import Path
+    from types import TracebackType
+
+    from interceptors.chain import Head
+
+T = TypeVar("T")
+
+BY_RETENTION = "retention"
+"""Who removed what the configuration's `retain` removes, in the records that tell of it."""
+
+
+def open_store(state: Path, *, connect: Connect = connect, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> Store:
+    """Open `state` for writing, made where it is missing. It blocks: call it before the loop runs, or in a thread.
+
+    Raises `StateFolderError` where an operator must change something, `StoreError` where the database fails.
+    """
+    make_folder(state)
+    check_folder(state)
+    key = make_key(state)
+    prepare(state, key, connect, busy_timeout_ms)
+    look = HaltLook(state)
+    return Store(state, key, Writer(state, connect, new_writer_id(), busy_timeout_ms), look)
+
+
+def open_reader(state: Path) -> Reader:
+    """Open an existing `state` for questions only. It blocks. Raises `StoreError`."""
+    return Reader(state)
+
+
+class Store:
+    """Every method that writes returns when its work is on the disk, or raises `StoreError` and nothing was written."""
+
+    def __init__(self, state: Path, key: SubjectKey, writer: Writer, look: HaltLook) -> None:
+        self._state = state
+        self._key = key
+        self._writer = writer
+        self._look = look
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Finish what was begun; later calls raise `StoreError`."""
+        await self._writer.close()
+        self._look.close()
+
+    @property
+    def is_usable(self) -> bool:
+        """False once it is closed or broken for good; a full disk or a lock passes, and does not count."""
+        return self._writer.is_usable
+
+    @property
+    def head(self) -> Head:
+        """The end of this process's chain, for the log; number 0 where it wrote nothing."""
+        return self._writer.head
+
+    def subject_digest(self, subject: str) -> str:
+        """The keyed digest under which a subject's value is recorded. Raises `ValueError` for an empty one."""
+        return self._key.digest(subject)
+
+    async def commit(self, entries: Sequence[Entry]) -> list[Committed]:
+        """Write all entries or none, in their order, behind this process's chain (guarantee G8).
+
+        Returns when they are fsynced. Raises `StoreError`, or `ReceiptError` for a record that has no canonical form.
+        """
+        prepared = [prepare_entry(entry) for entry in entries]
+
+        def write(transaction: Transaction) -> list[Committed]:
+            return [transaction.write(each) for each in prepared]
+
+        return await self._writer.run(write)
+
+    def is_halted(self) -> bool:
+        """Whether the operator's halt is in force now, whoever threw it. Does not wait. Raises `StoreError`."""
+        return self._look.is_halted()
+
+    async def halt(self, *, by: str, reason: str, at: datetime) -> str:
+        """Throw the halt; the receipt's id. From its commit on, no `when_halted` entry is passed over."""
+        receipt = new_receipt_id(at)
+        return await self._writer.run(lambda each: halts.halt(each, by=by, reason=reason, at=at, receipt=receipt))
+
+    async def resume(self, *, by: str, at: datetime) -> str | None:
+        """Lift the halt; the receipt's id, None where no halt was in force."""
+        receipt = new_receipt_id(at)
+        return await self._writer.run(lambda each: halts.resume(each, by=by, at=at, receipt=receipt))
+
+    async def erase(self, subject: str, *, by: str, at: datetime) -> Erasure:
+        """Erase what is recorded about a subject (its value, not its digest): payloads, salts and open cases."""
+        digest = self.subject_digest(subject)
+        receipt = new_receipt_id(at)
+        erased = await self._writer.run(lambda each: erasure.erase_subject(each, digest, by=by, at=at, receipt=receipt))
+        scrubbed = await asyncio.to_thread(_scrub, self._state)
+        return Erasure(erased.receipt, erased.records, erased.escalations, scrubbed)
+
+    async def retain(self, *, receipts_before: datetime, payloads_before: datetime, at: datetime) -> Retained:
+        """Erase payloads and cases older than `payloads_before`, remove records older than `receipts_before`.
+
+        In steps, so that calls are decided in between. A later `receipts_before` takes payloads with it.
+        """
+
+        async def steps(step: Callable[[Transaction], int]) -> int:
+            total = 0
+            while count := await self._writer.run(step):
+                total += count
+            return total
+
+        def expire(transaction: Transaction) -> int:
+            receipt = new_receipt_id(at)
+            return erasure.expire_payloads(transaction, payloads_before, by=BY_RETENTION, at=at, receipt=receipt)
+
+        def prune(transaction: Transaction) -> int:
+            receipt = new_receipt_id(at)
+            return erasure.prune_records(transaction, receipts_before, by=BY_RETENTION, at=at, receipt=receipt)
+
+        cases = await self._writer.run(lambda each: erasure.expire_escalations(each, payloads_before))
+        records = await steps(prune)
+        return Retained(payloads=await steps(expire), escalations=cases, records=records)
+
+    async def read(self, question: Callable[[Reader], T]) -> T:
+        """Ask off the loop: `await store.read(lambda reader: reader.receipts(limit=20))`. Raises `StoreError`."""
+
+        def ask() -> T:
+            with Reader(self._state) as reader:
+                return question(reader)
+
+        return await asyncio.to_thread(ask)
+
+
+def _scrub(state: Path) -> bool:
+    """Empty the write-ahead log, which holds pages as they were. False where a reader still needs them."""
+    try:
+        connection = connect(state / "callgate.db")
+        try:
+            connection.execute("PRAGMA busy_timeout = 1000")
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return bool(busy == 0)
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return False
