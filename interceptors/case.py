@@ -35,7 +35,7 @@ class Stage(Enum):
 
     @property
     def is_screen(self) -> bool:
-        return self in (Stage.SHAPE, Stage.CAPABILITY)
+        return self is not Stage.RULES
 
 
 class Interceptor(Protocol):

@@ -109,7 +109,7 @@ def _look(case: Case, name: str, use: FactUse, progress: _Progress) -> None:
         shown = case.found.fields[name]
         progress.reads.extend(_read(key, results[key], record, shown, case.policy) for key, record in records.items())
     progress.reads.extend(
-        FactRead(key.fact, key.key, result.as_of, {"": result.failure.value})
+        FactRead(key.fact, key.key, result.as_of, {})
         for key, result in results.items()
         if isinstance(result, FactFailed)
     )

@@ -24,7 +24,7 @@ from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from interceptors.calls import Proposal
+    from interceptors.calls import Json, Proposal
     from interceptors.case import Interceptor, Stage
     from interceptors.context import Context, Facts
     from policies.model import Policy
@@ -91,7 +91,6 @@ class Pipeline:
         ruling, reason = deciding.ruling, deciding.reason
         category = category_of(ruling, self._categories.get(reason, Category.INTERNAL))
         tool = case.found.tool.name if case.found.is_named else shown(case.call.name)
-        arguments = case.call.arguments if isinstance(case.call, ToolCall) else None
         return Decision(
             ruling=ruling,
             tool=tool,
@@ -104,8 +103,8 @@ class Pipeline:
             verdicts=verdicts,
             facts=case.reads,
             summary=summary(case, tool, reason) if ruling is Ruling.ESCALATE else {},
-            arguments=None if arguments is None else redacted(case.found.tool.arguments, arguments),
-            digest="" if arguments is None else digest(dict(arguments)),
+            arguments=_stored(case),
+            digest=digest(dict(case.call.arguments)) if isinstance(case.call, ToolCall) else "",
             policy=self._policy.name,
             revision=self._policy.revision,
         )
@@ -133,10 +132,20 @@ class Pipeline:
 
 def _is_ended(verdicts: Sequence[Verdict], stage: Stage, following: Stage) -> bool:
     """Between two stages: a forbid or a clarify ends it; an escalate waits, but not past the screen (DESIGN 4)."""
-    rulings = {verdict.ruling for verdict in verdicts}
-    if Ruling.FORBID in rulings or Ruling.CLARIFY in rulings:
-        return True
-    return Ruling.ESCALATE in rulings and stage.is_screen and not following.is_screen
+    is_left = stage.is_screen and not following.is_screen
+    for verdict in verdicts:
+        ruling = verdict.ruling
+        if ruling is not Ruling.ALLOW and (is_left or ruling is not Ruling.ESCALATE):
+            return True
+    return False
+
+
+def _stored(case: Case) -> Json:
+    """The arguments as a receipt may hold them; None for a malformed call."""
+    if not isinstance(case.call, ToolCall):
+        return None
+    is_read = case.reading is not None and not case.reading.faults
+    return redacted(case.found.tool.arguments, case.call.arguments, is_read=is_read)
 
 
 def _raised(interceptor: str, error: Exception) -> Verdict:

@@ -15,33 +15,33 @@ if TYPE_CHECKING:
     from policies.model import Argument
 
 
-def redacted(declared: Mapping[str, Argument] | None, given: Mapping[str, Json]) -> Json:
+def redacted(declared: Mapping[str, Argument] | None, given: Mapping[str, Json], *, is_read: bool = False) -> Json:
     """The arguments with free text as `{"redacted": "text", "length": n}`, other free values as `{"redacted": kind}`.
 
     Kept as they are: booleans; numbers, money and dates that the policy types; strings that stand in `one_of` or match
     their pattern. A value that its argument does not accept is not typed, so it goes; so do names that look like text.
-    Without `arguments` in the policy nothing is typed.
+    Without `arguments` in the policy nothing is typed. `is_read`: all of it was read as declared, without a fault.
     """
     if declared is None:
         return _untyped_fields(given)
-    return {shown(name): _one(declared.get(name), value) for name, value in given.items()}
+    return {shown(name): _one(declared.get(name), value, is_read) for name, value in given.items()}
 
 
-def _one(argument: Argument | None, value: Json) -> Json:
+def _one(argument: Argument | None, value: Json, is_read: bool) -> Json:
     if argument is None or value is None:
         return _untyped(value)
     match argument.type.kind:
         case Kind.LIST if isinstance(value, list) and argument.element is not None:
-            return [_one(argument.element, item) for item in value]
+            return [_one(argument.element, item, is_read) for item in value]
         case Kind.RECORD if isinstance(value, dict):
-            return {shown(name): _one(argument.fields.get(name), item) for name, item in value.items()}
+            return {shown(name): _one(argument.fields.get(name), item, is_read) for name, item in value.items()}
         case Kind.STRING:
             is_bound = argument.pattern is not None or bool(argument.one_of)
         case Kind.BOOLEAN | Kind.NUMBER | Kind.MONEY | Kind.DATE | Kind.TIMESTAMP:
             is_bound = True
         case _:
             is_bound = False
-    return value if is_bound and is_sound(argument, value) else _untyped(value)
+    return value if is_bound and (is_read or is_sound(argument, value)) else _untyped(value)
 
 
 def _untyped_fields(given: Mapping[str, Json]) -> dict[str, Json]:

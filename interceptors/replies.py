@@ -52,7 +52,7 @@ def message(case: Case, reason: str, category: Category, verdicts: Iterable[Verd
     if system.category is not Category.VALIDATION:
         return system.message
     details = sorted({verdict.detail for verdict in verdicts if verdict.reason == reason and verdict.detail})
-    return f"{system.message} ({'; '.join(details)})" if details else system.message
+    return f"{system.message.removesuffix('.')}: {'; '.join(details)}." if details else system.message
 
 
 def next_step(reason: str, category: Category) -> str:
