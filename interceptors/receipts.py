@@ -6,8 +6,10 @@ Records are immutable; those that share a receipt id are the life of one thing: 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NotRequired, TypeAlias, TypedDict, Unpack
+
+from interceptors.kinds import AbortCause, ErasureCause, Kind
+from interceptors.operations import Erased, Halted, PolicyChanged, Pruned, Resumed, Span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,52 +18,6 @@ if TYPE_CHECKING:
     from interceptors.calls import Json, Proposer
     from interceptors.decisions import Decision, FactRead, Verdict
     from policies.model import Category, Mode, Ruling
-
-
-class Kind(Enum):
-    """What a record says. The value stands in the chain: it never changes."""
-
-    DECIDED = "decided"
-    RELEASED = "released"
-    SUBSTITUTED = "substituted"
-    ABORTED = "aborted"
-    UNEXAMINED = "unexamined"
-    OBSERVED = "observed"
-    REFUSED = "refused"
-    POLICY = "policy"
-    HALTED = "halted"
-    RESUMED = "resumed"
-    ERASED = "erased"
-    PRUNED = "pruned"
-
-    @property
-    def is_outcome(self) -> bool:
-        """Whether it tells what left the socket, and so follows a `decided` of the same receipt."""
-        return self in (Kind.RELEASED, Kind.SUBSTITUTED, Kind.ABORTED)
-
-    @property
-    def is_administrative(self) -> bool:
-        """Whether it tells what operators did. Its payload is about no customer and lives as long as its record."""
-        return self in (Kind.POLICY, Kind.HALTED, Kind.RESUMED, Kind.ERASED, Kind.PRUNED)
-
-
-class AbortCause(Enum):
-    """Why a decided call reached neither release nor substitution."""
-
-    CLIENT_LOST = "the client went away"
-    UPSTREAM_LOST = "the upstream went away"
-    CONFLICT = "the stream changed a call that was complete"
-    BROKEN = "the stream could not be read"
-    LIMIT = "a limit was reached"
-    HALTED = "the operator's halt came first"
-    CANCELLED = "the exchange was cancelled"
-    DRAINING = "the gate was shutting down"
-    INTERNAL = "the gate failed"
-
-
-class ErasureCause(Enum):
-    SUBJECT = "subject"
-    RETENTION = "retention"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,71 +156,28 @@ class Refused:
     subject: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyChanged:
-    """Another revision decides from `time` on; `previous` is empty at the start of the process."""
-
-    kind: ClassVar[Kind] = Kind.POLICY
-
-    receipt: str
-    time: datetime
-    policy: str
-    revision: str
-    previous: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Halted:
-    kind: ClassVar[Kind] = Kind.HALTED
-
-    receipt: str
-    time: datetime
-    by: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resumed:
-    kind: ClassVar[Kind] = Kind.RESUMED
-
-    receipt: str
-    time: datetime
-    by: str
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
-    """Records `first` to `last`, both included, of one writer's chain."""
-
-    writer: str
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erased:
-    """The payloads and salts of `spans` were deleted; their records stay in the chain."""
-
-    kind: ClassVar[Kind] = Kind.ERASED
-
-    receipt: str
-    time: datetime
-    by: str
-    cause: ErasureCause
-    spans: tuple[Span, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pruned:
-    """The records of `spans`, each the oldest of its chain, were removed at the end of their retention."""
-
-    kind: ClassVar[Kind] = Kind.PRUNED
-
-    receipt: str
-    time: datetime
-    by: str
-    spans: tuple[Span, ...]
-
+__all__ = [
+    "AbortCause",
+    "Aborted",
+    "Circumstances",
+    "Decided",
+    "Erased",
+    "ErasureCause",
+    "Halted",
+    "Kind",
+    "Observed",
+    "PolicyChanged",
+    "Pruned",
+    "Record",
+    "Refused",
+    "Released",
+    "Resumed",
+    "Span",
+    "Substituted",
+    "Unexamined",
+    "decided_record",
+    "subject_of",
+]
 
 Record: TypeAlias = (
     "Decided | Released | Substituted | Aborted | Unexamined | Observed | Refused"
@@ -279,51 +192,39 @@ def subject_of(record: Record) -> str:
     return record.subject
 
 
-def decided_record(
-    decision: Decision,
-    *,
-    receipt: str,
-    time: datetime,
-    exchange: str,
-    turn: int,
-    position: int,
-    tenant: str,
-    identity: str | None,
-    subject: str,
-    proposer: Proposer,
-    dialect: str,
-    model: str,
-    call_id: str,
-    mode: Mode,
-    latencies: Mapping[str, int],
-    result: str = "",
-) -> Decided:
-    """The record of `decision`, with what the edge knows and a decision does not (see `Decided` for the shapes)."""
+class Circumstances(TypedDict):
+    """What the edge knows of a decided call and its decision does not (see `Decided` for the shapes)."""
+
+    receipt: str
+    time: datetime
+    exchange: str
+    turn: int
+    position: int
+    tenant: str
+    identity: str | None
+    subject: str
+    proposer: Proposer
+    dialect: str
+    model: str
+    call_id: str
+    mode: Mode
+    latencies: Mapping[str, int]
+    result: NotRequired[str]
+
+
+def decided_record(decision: Decision, **circumstances: Unpack[Circumstances]) -> Decided:
+    """The record of `decision`. The store adds the id of the case that it opens or finds."""
     return Decided(
-        receipt=receipt,
-        time=time,
-        exchange=exchange,
-        turn=turn,
-        position=position,
-        tenant=tenant,
-        identity=identity,
-        subject=subject,
-        proposer=proposer,
-        dialect=dialect,
-        model=model,
         tool=decision.tool,
         is_write=decision.is_write,
-        call_id=call_id,
         argument_digest=decision.digest,
         arguments=decision.arguments,
         policy=decision.policy,
         revision=decision.revision,
-        mode=mode,
         verdicts=decision.verdicts,
         facts=decision.facts,
         ruling=decision.ruling,
         reason=decision.reason,
         category=decision.category,
-        latencies=latencies,
-        result=result,
+        **circumstances,
     )
