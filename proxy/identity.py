@@ -71,9 +71,11 @@ def tenant_key(state: Path) -> bytes:
         OSError: the folder cannot be read or written.
         ValueError: the file holds something else than a key.
     """
-    path = state / "tenant.key"
+    folder = state / "keys"
+    path = folder / "tenant.key"
+    folder.mkdir(mode=0o700, exist_ok=True)
     if not path.exists():
-        scratch = state / f".tenant.key.{secrets.token_hex(8)}"
+        scratch = folder / f".tenant.key.{secrets.token_hex(8)}"
         descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:

@@ -79,13 +79,14 @@ def test_the_state_folders_key_is_made_once_private_and_whole(tmp_path: Path) ->
     assert len(keys) == 8
     assert len(set(keys)) == 1
     assert len(keys[0]) == 32
-    assert [path.name for path in tmp_path.iterdir()] == ["tenant.key"]
-    assert stat.S_IMODE((tmp_path / "tenant.key").stat().st_mode) == 0o600
+    assert [path.name for path in (tmp_path / "keys").iterdir()] == ["tenant.key"]
+    assert stat.S_IMODE((tmp_path / "keys" / "tenant.key").stat().st_mode) == 0o600
 
 
 def test_a_damaged_key_is_an_error_not_a_new_key(tmp_path: Path) -> None:
     """A new key would silently part every tenant from its history."""
-    (tmp_path / "tenant.key").write_bytes(b"short")
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "tenant.key").write_bytes(b"short")
 
     with pytest.raises(ValueError, match="does not hold a key"):
         tenant_key(tmp_path)

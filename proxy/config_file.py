@@ -1,0 +1,264 @@
+"""The keys of `callgate.yaml` and what may stand in them. It expands no secret and opens no connection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import re2
+
+from policies.problems import DocumentError, Problems
+from policies.secrets import Expandable, SecretError
+from policies.values import parse_duration
+from policies.yaml_reader import read_yaml
+from proxy.credentials import CREDENTIAL_HEADERS
+from proxy.headers import HOP_BY_HOP, SINGLE
+from proxy.limits import LIMITS, LIMITS_LATER, Limits
+from proxy.session_header import JwtAlgorithm
+from proxy.settings import (
+    SESSION_HEADER,
+    Address,
+    AdminSettings,
+    HmacSettings,
+    JwtSettings,
+    PassThrough,
+    Person,
+    Retain,
+    Role,
+    SessionHeaderSettings,
+    UpstreamSettings,
+)
+from proxy.upstream import read_upstream_url
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from policies.nodes import Node
+
+LISTEN = Address("127.0.0.1", 8080)
+ADMIN = AdminSettings(Address("127.0.0.1", 0), {})
+
+_KEYS = (
+    "listen",
+    "admin",
+    "upstreams",
+    "session_header",
+    "policy",
+    "state",
+    "pass_through",
+    "limits",
+    "retain",
+)
+_NAME = re2.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
+_HEADER = re2.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_ROUTE = re2.compile(r"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (/[!$&'()*+,;=:@A-Za-z0-9._~/-]*)")
+# First parts of a path that are the provider's own; an upstream of that name could not be told from them.
+_RESERVED_NAMES = frozenset({"v1", "v1beta", "messages", "chat", "completions", "models", "responses", "embeddings"})
+
+_TAKEN_HEADERS = frozenset(CREDENTIAL_HEADERS) | SINGLE | HOP_BY_HOP | {"accept-encoding", "cookie", "expect"}
+
+
+def parse_address(text: str) -> Address:
+    """`HOST:PORT`, an IPv6 host in brackets. `ValueError` else."""
+    host, colon, port = text.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        raise ValueError(f"{text!r} is no address: write an IPv6 host in brackets, as in [::1]:8080")
+    valid_port = port.isascii() and port.isdecimal() and len(port) <= 5 and int(port) <= 65535
+    if not colon or not host or not valid_port or any(c.isspace() or c == "/" for c in host):
+        raise ValueError(f"{text!r} is no address such as 127.0.0.1:8080")
+    return Address(host, int(port))
+
+
+@dataclass(slots=True)
+class Found:
+    """What has been read so far; a required part may still be missing."""
+
+    policy: Path | None = None
+    state: Path | None = None
+    upstreams: dict[str, UpstreamSettings] = field(default_factory=dict)
+    listen: Address = LISTEN
+    admin: AdminSettings = ADMIN
+    session_header: SessionHeaderSettings | None = None
+    pass_through: frozenset[PassThrough] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+    retain: Retain = field(default_factory=Retain)
+
+
+def read_config_file(path: Path) -> Found:
+    """What the file says. Relative paths in it are relative to its folder.
+
+    Raises:
+        OSError: it cannot be read.
+        DocumentError: it says something it may not say.
+    """
+    data = path.read_bytes()
+    root = read_yaml(data, path.name).mapping()
+    folder = path.parent
+    found = Found()
+    problems = Problems()
+    with problems.collect():
+        root.check_keys(_KEYS)
+    for key, node in root.entries.items():
+        with problems.collect():
+            _read_key(found, key, node, folder)
+    if problems:
+        raise DocumentError(problems.found)
+    return found
+
+
+def _read_key(found: Found, key: str, node: Node, folder: Path) -> None:
+    match key:
+        case "listen":
+            found.listen = node.convert(parse_address)
+        case "admin":
+            found.admin = _admin(node)
+        case "upstreams":
+            found.upstreams = _upstreams(node)
+        case "session_header":
+            found.session_header = _session_header(node)
+        case "policy":
+            found.policy = folder / node.text()
+        case "state":
+            found.state = folder / node.text()
+        case "pass_through":
+            found.pass_through = frozenset(item.convert(_route) for item in node.sequence())
+        case "limits":
+            found.limits = _limits(node)
+        case "retain":
+            found.retain = _retain(node)
+
+
+def _admin(node: Node) -> AdminSettings:
+    admin = node.mapping()
+    admin.check_keys(("listen", "persons"))
+    listen = admin.get("listen")
+    persons = admin.get("persons")
+    return AdminSettings(
+        listen.convert(parse_address) if listen is not None else ADMIN.listen,
+        _persons(persons) if persons is not None else {},
+    )
+
+
+def _persons(node: Node) -> dict[str, Person]:
+    persons: dict[str, Person] = {}
+    for name, entry in node.mapping().entries.items():
+        person = entry.mapping()
+        person.check_keys(("token", "role"))
+        _checked_name(name, entry)
+        persons[name] = Person(name, person.require("role").choice(Role), _secret(person.require("token")))
+    if not persons:
+        node.fail("names nobody: leave it out, and one owner's token is made at first start")
+    return persons
+
+
+def _upstreams(node: Node) -> dict[str, UpstreamSettings]:
+    upstreams: dict[str, UpstreamSettings] = {}
+    for name, entry in node.mapping().entries.items():
+        upstream = entry.mapping()
+        upstream.check_keys(("url", "key"))
+        try:
+            upstream_name(name)
+        except ValueError as error:
+            entry.fail(str(error))
+        key = upstream.get("key")
+        upstreams[name] = UpstreamSettings(
+            name,
+            upstream.require("url").convert(upstream_url),
+            _secret(key) if key is not None else None,
+        )
+    return upstreams
+
+
+def _session_header(node: Node) -> SessionHeaderSettings:
+    header = node.mapping()
+    header.check_keys(("name", "jwt", "hmac"))
+    name = header.get("name")
+    jwt, hmac = header.get("jwt"), header.get("hmac")
+    form: JwtSettings | HmacSettings
+    if jwt is not None and hmac is None:
+        section = jwt.mapping()
+        section.check_keys(("algorithm", "key"))
+        form = JwtSettings(section.require("algorithm").choice(JwtAlgorithm), _secret(section.require("key")))
+    elif hmac is not None and jwt is None:
+        section = hmac.mapping()
+        section.check_keys(("key",))
+        form = HmacSettings(_secret(section.require("key")))
+    else:
+        header.fail("needs one of jwt and hmac")
+    return SessionHeaderSettings(name.convert(_header_name) if name is not None else SESSION_HEADER, form)
+
+
+def _limits(node: Node) -> Limits:
+    section = node.mapping()
+    rows = {info.name: info for info in LIMITS}
+    section.check_keys(rows, later=LIMITS_LATER)
+    values = {name: value.integer(rows[name].minimum, rows[name].maximum) for name, value in section.entries.items()}
+    return Limits(**values)
+
+
+def _retain(node: Node) -> Retain:
+    section = node.mapping()
+    section.check_keys(("receipts", "payloads"), later=("ledger",))
+    values = {name: value.convert(_retention) for name, value in section.entries.items()}
+    retain = Retain(**values)
+    if retain.payloads > retain.receipts:
+        section.fail("payloads cannot be kept longer than the receipts they belong to")
+    return retain
+
+
+def _secret(node: Node) -> Expandable:
+    try:
+        text = node.text()
+    except DocumentError:
+        node.fail("must be a text, in quotes")  # what stands there instead may be a secret too: it is not shown
+    try:
+        return Expandable.parse(text)
+    except SecretError as error:
+        node.fail(str(error))
+
+
+def _retention(text: str) -> timedelta:
+    duration = parse_duration(text)
+    if duration < timedelta(days=1):
+        raise ValueError("must be at least 1d")
+    return duration
+
+
+def upstream_name(name: str) -> str:
+    """The name of an upstream. `ValueError` where it could not be the first part of a path."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of an upstream: lower case letters, digits, and - _ between them")
+    if name in _RESERVED_NAMES:
+        raise ValueError(f"{name!r} cannot name an upstream: it is the beginning of a provider's own paths")
+    return name
+
+
+def upstream_url(text: str) -> Expandable:
+    """The URL of an upstream; one without references is checked at once. `ValueError` where it cannot be one."""
+    url = Expandable.parse(text)
+    if not url.references:
+        read_upstream_url(text)
+    return url
+
+
+def _checked_name(name: str, node: Node) -> None:
+    if not _NAME.fullmatch(name):
+        node.fail(f"{name!r} is no name of a person: lower case letters, digits, and - _ between them")
+
+
+def _header_name(text: str) -> str:
+    name = text.lower()
+    if not _HEADER.fullmatch(name) or name in _TAKEN_HEADERS:
+        raise ValueError(f"{text!r} cannot name the session header")
+    return name
+
+
+def _route(text: str) -> PassThrough:
+    found = _ROUTE.fullmatch(text)
+    segments = text.partition(" ")[2].split("/")[1:]
+    if found is None or "." in segments or ".." in segments or "" in segments[:-1]:
+        raise ValueError(f"{text!r} is no method and path such as GET /v1/models")
+    return found.group(1), found.group(2)
