@@ -1,0 +1,129 @@
+"""What a dialect gives the gate: a view of the request, a reader of the response, a writer of what may leave.
+
+Adding a dialect is one file with an object of type `Dialect`, its fixtures, and one line in `proxy/wire/registry.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from interceptors.context import DeclaredTool
+from policies.model import folded
+from proxy.wire.events import Answer, FrameRead, Key, Material, WireEvent
+from proxy.wire.sse import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """What the gate needs to know of a request. `provider_tools` are tools that the provider executes itself."""
+
+    model: str = ""
+    streamed: bool = False
+    declared: Mapping[str, DeclaredTool] = field(default_factory=dict)  # by folded name
+    ambiguous: frozenset[str] = frozenset()
+    provider_tools: tuple[str, ...] = ()
+
+
+class Fault(Enum):
+    """Errors of our own towards a client; each dialect has its own shape for them."""
+
+    INVALID_REQUEST = 400
+    UNAUTHENTICATED = 401
+    FORBIDDEN = 403
+    NOT_FOUND = 404
+    TOO_LARGE = 413
+    UPGRADE_REFUSED = 426
+    UPSTREAM_FAILED = 502
+    OVERLOADED = 503
+    UPSTREAM_TIMEOUT = 504
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A call that was answered, as the writer needs it."""
+
+    material: Material
+    answer: Answer
+    is_repeat: bool = False  # of a call that is judged under another key: it must not leave twice
+
+
+class Reader(Protocol):
+    """Frames of one leg to wire events. A JSON body is one frame. After WireBroken it gives nothing more."""
+
+    def receive(self, frame: Frame) -> list[WireEvent]: ...
+
+    def end(self) -> list[WireEvent]:
+        """The stream ended: what was open is cut."""
+        ...
+
+
+class Writer(Protocol):
+    """Frames and answers to bytes. It remembers what it sent, since indexes and the end are the turn's."""
+
+    def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
+        """The bytes of these frames. `judged` holds all calls of the turn that are answered, theirs among them."""
+        ...
+
+    def finish(self) -> bytes:
+        """End a turn that upstream did not end: what is open is closed, the reason is a plain end."""
+        ...
+
+    def broken(self, message: str) -> bytes:
+        """The dialect's error in mid-stream; nothing follows it."""
+        ...
+
+
+class Dialect(Protocol):
+    @property
+    def name(self) -> str:
+        """As it stands in receipts and on the command line, `anthropic-messages`."""
+        ...
+
+    @property
+    def provider(self) -> str:
+        """The name of the upstream that a bare path goes to."""
+        ...
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of its create call (POST), exactly as they stand in a request."""
+        ...
+
+    @property
+    def passive(self) -> tuple[tuple[str, str], ...]:
+        """Methods and paths that neither return nor execute calls and pass verbatim; a last `*` is one segment."""
+        ...
+
+    @property
+    def keepalive(self) -> bytes:
+        """What a client may hear in mid-stream without reading anything into it."""
+        ...
+
+    def request(self, body: bytes) -> RequestView:
+        """Raises `envelope.EnvelopeError` with a message for the client."""
+        ...
+
+    def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
+        """`pass_types` are types that no table knows and that the policy lets pass."""
+        ...
+
+    def writer(self, streamed: bool) -> Writer: ...
+
+    def error(self, fault: Fault, message: str) -> bytes:
+        """The body of an error response."""
+        ...
+
+
+def declared_tools(tools: Sequence[DeclaredTool]) -> tuple[dict[str, DeclaredTool], frozenset[str]]:
+    """Declared tools by folded name, and the folded names that two different declarations share."""
+    found: dict[str, DeclaredTool] = {}
+    ambiguous = set()
+    for tool in tools:
+        key = folded(tool.name)
+        if key in found:
+            ambiguous.add(key)
+        found[key] = tool
+    return found, frozenset(ambiguous)

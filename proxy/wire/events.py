@@ -1,0 +1,127 @@
+"""What a dialect's reader says of the stream, in the past tense, and what the gate answers about its calls.
+
+A key is opaque to all but the reader that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias
+
+from interceptors.calls import Call, MalformedToolCall
+from proxy.wire.sse import Frame
+
+Key: TypeAlias = Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRead:
+    """One frame, in order. `keys` are the calls whose material it carries; with none it may pass.
+
+    `value` is the parsed data, None where the frame has none. Exactly one for every frame of the stream, and it comes
+    before the other events of that frame.
+    """
+
+    frame: Frame
+    value: Any = None
+    keys: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A complete call as it stood on the wire, for sending it on in canonical form.
+
+    `is_plain`: every client reads the frames as they came in the way the gate did. `extra` are further members of the
+    call object that must survive (signatures, callers).
+    """
+
+    id: str
+    name: str
+    arguments: str
+    kind: str
+    is_plain: bool = True
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CallCompleted:
+    key: Key
+    call: Call
+    material: Material
+
+
+@dataclass(frozen=True, slots=True)
+class CallRepeated:
+    """The call `of` was sent once more under another key: one call, one verdict, one spend."""
+
+    key: Key
+    of: Key
+    material: Material
+
+
+@dataclass(frozen=True, slots=True)
+class CallsConfirmed:
+    """Nothing that follows can make these calls malformed: judged ones may be released."""
+
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallCut:
+    """A call turned out to be cut off, complete before or not. Nothing more comes of it."""
+
+    key: Key
+    call: MalformedToolCall
+    material: Material
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The provider ran something itself, or a type that no table knows went by: noted, not gated."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The dialect's own end of the turn was read."""
+
+
+class Breach(Enum):
+    """Why a stream cannot be mediated any further. The value is a text for receipts and the client's error event."""
+
+    NOT_JSON = "an event is not strict JSON"
+    NOT_AN_OBJECT = "an event is no JSON object"
+    NAME_MISMATCH = "an event is named otherwise than its data says"
+    FROZEN_CALL = "an event changes a call that was complete"
+    WRONG_PLACE = "an event stands where the dialect has none"
+    WRONG_SHAPE = "an event has another shape than the dialect gives it"
+    FRAMING = "the stream is not framed as the dialect frames it"
+
+
+@dataclass(frozen=True, slots=True)
+class WireBroken:
+    breach: Breach
+
+
+WireEvent: TypeAlias = (
+    "FrameRead | CallCompleted | CallRepeated | CallsConfirmed | CallCut | Observed | TurnEnded | WireBroken"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The call runs as it was judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The call does not run; `text` is what the customer reads in its place."""
+
+    text: str
+
+
+Answer: TypeAlias = "Released | Replaced"
+RELEASED = Released()

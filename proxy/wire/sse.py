@@ -1,0 +1,184 @@
+"""Server-sent events: bytes to frames that keep their raw bytes. Lines end in LF, CR or CRLF and in nothing else.
+
+Framing works on bytes; a frame is decoded only when it is whole, so no split of the stream can change what is read
+(guarantee G3). Blank lines before an event belong to it. A frame ends after its blank line; where the stream uses CRLF
+the frame waits for the LF behind the last CR, and where it uses bare CR it never takes one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+_LF, _CR = 0x0A, 0x0D
+
+
+class FramingFault(Enum):
+    """Why a byte stream is not one of this dialect's. The value is a text for receipts and error events."""
+
+    TOO_LARGE = "a frame is larger than the limit"
+    NOT_UTF8 = "a frame is not UTF-8"
+    UNKNOWN_FIELD = "a line is no field of a server-sent event"
+    SEVERAL_EVENTS = "a frame names its event twice"
+
+
+class FramingError(ValueError):
+    def __init__(self, fault: FramingFault) -> None:
+        super().__init__(fault.value)
+        self.fault = fault
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One event as it came. `data` is None where the frame holds no data line (a comment, a keep-alive).
+
+    `is_disguised`: a field name has white space around it, which some clients read and some ignore.
+    """
+
+    raw: bytes
+    event: str | None
+    data: bytes | None
+    is_disguised: bool = False
+
+
+class Framer:
+    """Feed it any split of the bytes; it gives the same frames, and the same `fault` behind them.
+
+    `fault` is set once the stream cannot be read in one way only, or is too large; nothing is read after it.
+    """
+
+    def __init__(self, frame_bytes_max: int) -> None:
+        self.fault: FramingFault | None = None
+        self._frame_bytes_max = frame_bytes_max
+        self._buffer = bytearray()
+        self._scanned = 0  # the bytes of the buffer that hold no end of frame
+
+    @property
+    def pending(self) -> int:
+        """How many bytes wait for the end of their frame."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """The frames that are whole now, in order."""
+        frames: list[Frame] = []
+        if self.fault:
+            return frames
+        self._buffer += data
+        start = 0
+        while (end := self._end_of_frame(start)) is not None:
+            if (frame := self._parse(bytes(self._buffer[start:end]))) is None:
+                break
+            frames.append(frame)
+            start = end
+        if start:
+            del self._buffer[:start]
+            self._scanned = max(0, self._scanned - start)
+        if not self.fault and len(self._buffer) > self._frame_bytes_max:
+            self.fault = FramingFault.TOO_LARGE
+        return frames
+
+    def close(self) -> Frame | None:
+        """What stands after the last blank line when the stream ends: some clients read it, so it is judged."""
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        self._scanned = 0
+        return self._parse(rest) if rest and not self.fault else None
+
+    def _parse(self, raw: bytes) -> Frame | None:
+        if len(raw) > self._frame_bytes_max:
+            self.fault = FramingFault.TOO_LARGE
+            return None
+        try:
+            return parse_frame(raw)
+        except FramingError as error:
+            self.fault = error.fault
+            return None
+
+    def _end_of_frame(self, start: int) -> int | None:
+        """Where the frame that begins at `start` ends, once that is certain."""
+        buffer = self._buffer
+        body = start
+        while body < len(buffer) and buffer[body] in (_LF, _CR):
+            body += 1
+        scan = max(body, self._scanned - 3)
+        while True:
+            line_feed = buffer.find(b"\n", scan)
+            carriage_return = buffer.find(b"\r", scan, line_feed if line_feed >= 0 else len(buffer))
+            if carriage_return >= 0:
+                end = self._blank_line_behind_cr(carriage_return)
+                if end is None:
+                    self._scanned = carriage_return
+                    return None
+                scan, found = end
+            elif line_feed >= 0:
+                scan, found = self._blank_line_behind(line_feed + 1, crlf=False)
+                if scan < 0:
+                    self._scanned = line_feed
+                    return None
+            else:
+                self._scanned = len(buffer)
+                return None
+            if found:
+                self._scanned = scan
+                return scan
+
+    def _blank_line_behind_cr(self, place: int) -> tuple[int, bool] | None:
+        if place + 1 >= len(self._buffer):
+            return None
+        crlf = self._buffer[place + 1] == _LF
+        after, found = self._blank_line_behind(place + 2 if crlf else place + 1, crlf=crlf)
+        return None if after < 0 else (after, found)
+
+    def _blank_line_behind(self, place: int, *, crlf: bool) -> tuple[int, bool]:
+        """(the next place to look at, whether a blank line ended there); -1 while the next byte decides."""
+        buffer = self._buffer
+        if place >= len(buffer):
+            return -1, False
+        if buffer[place] == _LF:
+            return place + 1, True
+        if buffer[place] != _CR:
+            return place, False
+        if not crlf:
+            return place + 1, True
+        if place + 1 >= len(buffer):
+            return -1, False
+        return (place + 2 if buffer[place + 1] == _LF else place + 1), True
+
+
+def parse_frame(raw: bytes) -> Frame:
+    """Read the fields of one whole frame."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        raise FramingError(FramingFault.NOT_UTF8) from None
+    event: str | None = None
+    data: list[bytes] = []
+    is_disguised = False
+    for line in _lines(raw):
+        if not line or line[0] == 0x3A:  # a comment
+            continue
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name != (bare := name.strip()):
+            name, is_disguised = bare, True
+        if name == b"data":
+            data.append(value)
+        elif name == b"event":
+            if event is not None:
+                raise FramingError(FramingFault.SEVERAL_EVENTS)
+            event = value.decode()
+        elif name not in (b"id", b"retry"):
+            raise FramingError(FramingFault.UNKNOWN_FIELD)
+    return Frame(raw, event, b"\n".join(data) if data else None, is_disguised)
+
+
+def _lines(raw: bytes) -> list[bytes]:
+    if _CR in raw:
+        raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return raw.split(b"\n")
+
+
+def event_frame(event: str | None, data: bytes) -> bytes:
+    """The canonical bytes of one event. `data` holds no line break."""
+    head = b"event: " + event.encode() + b"\n" if event is not None else b""
+    return head + b"data: " + data + b"\n\n"
