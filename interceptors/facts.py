@@ -14,7 +14,7 @@ from interceptors.decisions import FactRead, Needs, Verdict
 from interceptors.readings import read_field
 from policies.expressions import EvaluationError, Unreadable
 from policies.model import Ruling
-from policies.values import kind_of, render
+from policies.values import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from interceptors.case import Case
     from interceptors.context import FactResult
     from policies.model import Fact, FactUse, Policy
+    from policies.values import Value
 
 KEYS_MAX: Final = 64
 """Records of one fact in one decision; a call that needs more is for a person."""
@@ -158,7 +159,7 @@ def _key_text(value: object) -> str:
     return ""
 
 
-def _records(fact: Fact, results: Mapping[FactKey, FactResult]) -> dict[FactKey, dict[str, object]]:
+def _records(fact: Fact, results: Mapping[FactKey, FactResult]) -> dict[FactKey, dict[str, Value | Unreadable]]:
     return {
         key: {
             name: read_field(result.document, declared.path, declared.type, declared.money_unit)
@@ -170,19 +171,18 @@ def _records(fact: Fact, results: Mapping[FactKey, FactResult]) -> dict[FactKey,
 
 
 def _read(
-    key: FactKey, result: FactResult, record: Mapping[str, object], shown: tuple[str, ...], policy: Policy
+    key: FactKey, result: FactResult, record: Mapping[str, Value | Unreadable], shown: tuple[str, ...], policy: Policy
 ) -> FactRead:
     return FactRead(
         key.fact, key.key, result.as_of, {name: _text(record[name], policy) for name in shown if name in record}
     )
 
 
-def _text(value: object, policy: Policy) -> str:
+def _text(value: Value | Unreadable, policy: Policy) -> str:
     if isinstance(value, Unreadable):
         return f"unreadable: {value.why}"
     if isinstance(value, tuple):
         return f"list of {len(value)}"
     if isinstance(value, dict):
         return f"record of {len(value)}"
-    assert kind_of(value) is not None
-    return render(value, policy.time_zone)[:FIELD_SHOWN_MAX]  # type: ignore[arg-type]
+    return render(value, policy.time_zone)[:FIELD_SHOWN_MAX]

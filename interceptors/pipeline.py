@@ -33,7 +33,7 @@ INTERCEPTORS: Final[tuple[Interceptor, ...]] = (Shape(), Capability(), FactReade
 """In the order of their stages. One more is one more file and one more line here."""
 
 _NO_FACTS: Final[Facts] = {}
-_folded: Final = lru_cache(maxsize=1_024)(folded)
+_NAME_KEPT_MAX: Final = 128
 
 
 class Pipeline:
@@ -128,6 +128,13 @@ class Pipeline:
             policy=self._policy.name,
             revision=self._policy.revision,
         )
+
+
+def _folded(name: str) -> str:
+    return _kept(name) if len(name) <= _NAME_KEPT_MAX else folded(name)
+
+
+_kept: Final = lru_cache(maxsize=1_024)(folded)
 
 
 def _is_ended(verdicts: Sequence[Verdict], stage: Stage, following: Stage) -> bool:
