@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from policies.expressions import dotted, sentence
-from policies.model import FileSource, Mode, Policy, Ruling, ToolEffect, UnknownTools, folded
+from policies.model import FileSource, Mode, Policy, Ruling, SessionSource, ToolEffect, UnknownTools, folded
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
 from policies.values import Kind, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from policies.model import Argument, Fact, FactUse, HttpSource, Rule, Tool
+    from policies.model import Argument, Fact, FactUse, HttpSource, Rule, SessionField, Tool
 
 _OUTCOMES = {Ruling.FORBID: "Refused", Ruling.ESCALATE: "Passed to a person", Ruling.CLARIFY: "Asked back"}
 _NOUNS = {
@@ -37,11 +37,17 @@ def explain(policy: Policy, tool_name: str | None) -> str:
 def _head(policy: Policy) -> str:
     owner = f", owned by {policy.owner}" if policy.owner else ""
     lines = [f"Policy {policy.name}{owner}, revision {policy.revision[:12]}."]
+    lines += [f"session.{one.name} is signed by the application: {_claim(one)}." for one in policy.session.values()]
     if policy.mode is Mode.HALT:
         lines.append("It is halted: every tool that changes something is refused.")
     if policy.time_zone is not None:
         lines.append(f"Days are counted in {policy.time_zone.key}.")
     return "\n".join(lines)
+
+
+def _claim(field: SessionField) -> str:
+    what = "the claim" if field.source is SessionSource.JWT else "the field"
+    return f"{what} {'.'.join(field.at)} of its {'token' if field.source is SessionSource.JWT else 'signed header'}"
 
 
 def _tool(policy: Policy, tool: Tool) -> str:
@@ -140,7 +146,7 @@ def _rule(policy: Policy, rule: Rule) -> str:
     when = sentence(rule.when, policy.constants) if rule.when is not None else ""
     unless = sentence(rule.unless, policy.constants) if rule.unless is not None else ""
     if when and unless:
-        return f"{words} when {when}; and also unless {unless}."
+        return f"{words} when {when}, unless {unless}."
     if when:
         return f"{words} when {when}."
     return f"{words} unless {unless}." if unless else f"{words} always."

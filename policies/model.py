@@ -90,7 +90,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Fires when `when` holds, or `unless` does not; with neither, always. `id` is `process_refund.rules[0]`."""
+    """Fires where `when` holds and `unless` does not; with neither, always. `id` is `process_refund.rules[0]`."""
 
     id: str
     ruling: Ruling  # never ALLOW
