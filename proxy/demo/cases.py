@@ -77,7 +77,7 @@ class Verdict:
 class Case:
     """`turns` are the model's, step by step. `refunds` are (order, cents) that the back end must have executed.
 
-    `reads` must stand in what the customer reads, `never` must not.
+    `reads` must stand in what the customer reads, `never` must not. `untouched`: the back end must hear nothing at all.
     """
 
     title: str
@@ -87,6 +87,7 @@ class Case:
     reads: str
     refunds: tuple[tuple[str, int], ...] = ()
     never: str = "have been refunded"  # what the scripted model would have claimed
+    untouched: bool = False
 
 
 def cases(lane: Lane) -> tuple[Case, ...]:
@@ -131,6 +132,7 @@ def _plain_cases(lane: Lane) -> tuple[Case, ...]:
             turns=_refund("", "60.00"),
             verdicts=(Verdict("process_refund", "clarify", "missing_parameter"),),
             reads="I need the order number",
+            untouched=True,
         ),
         Case(
             title="an order nobody knows",
