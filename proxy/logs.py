@@ -1,0 +1,193 @@
+"""The log: one JSON object a line, one line an exchange, and only the fields of the table below.
+
+No argument, header or body value and no secret has a field to stand in. What libraries log is reduced to who and what
+kind, since their messages quote what they could not read.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+import orjson
+import structlog
+
+from proxy.clock import Clock, utc_now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+TEXT_LENGTH_MAX = 200
+TENANT_LENGTH_MAX = 12
+
+FIELDS: Mapping[str, str] = {
+    "event": "what happened; one of `Event`",
+    "level": "`info`, `warning` or `error`",
+    "time": "when the line was written, UTC",
+    "exchange": "the id of the exchange, as in its receipts",
+    "listener": "`agent` or `admin`",
+    "dialect": "the dialect of the route",
+    "route": "the route as the gate names it, never the path as it came",
+    "method": "the request's method",
+    "status": "the status that the client got; 0 where it got none",
+    "streamed": "whether the response was streamed",
+    "model": "the model that the request names",
+    "tenant": f"the first {TENANT_LENGTH_MAX} characters of the tenant",
+    "identity": "the identity, where the policy has some",
+    "upstream": "the name of the upstream",
+    "receipts": "the ids of the receipts of the exchange",
+    "verdicts": "`tool:ruling:reason` of each decided call",
+    "hold_ms": "the longest time that a completed call was held",
+    "duration_ms": "from the request's head to the response's end",
+    "bytes_up": "of the request's body as sent up",
+    "bytes_down": "of the response's body as sent down",
+    "outcome": "how the exchange ended",
+    "error": "why it did not end well: a fixed text, no value",
+    "policy": "the name of the policy",
+    "revision": "the revision of the policy in force",
+    "address": "where a listener stands",
+    "by": "the person who did it",
+    "receipt": "the receipt of what was done",
+    "writer": "the chain of this process",
+    "seq": "the number of the chain's last record",
+    "hash": "the hash of the chain's last record: keep it elsewhere, and a cut tail shows",
+    "logger": "the library that logged",
+    "kind": "the type of the exception that a library logged",
+}
+"""Every field that a line can hold. Lines hold no others."""
+
+
+class Event(Enum):
+    STARTED = "started"
+    STOPPED = "stopped"
+    DRAINING = "draining"
+    EXCHANGE = "exchange"
+    POLICY_CHANGED = "policy_changed"
+    POLICY_BROKEN = "policy_broken"
+    HALTED = "halted"
+    RESUMED = "resumed"
+    ERASED = "erased"
+    CHAIN_HEAD = "chain_head"
+    STORE_FAILED = "store_failed"
+    RETAINED = "retained"
+    LIBRARY = "library"
+
+    @property
+    def level(self) -> str:
+        if self in (Event.POLICY_BROKEN, Event.STORE_FAILED):
+            return "error"
+        return "warning" if self in (Event.HALTED, Event.LIBRARY) else "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeLine:
+    """One exchange. Empty values are left out of the line."""
+
+    exchange: str
+    dialect: str = ""
+    route: str = ""
+    method: str = ""
+    status: int = 0
+    streamed: bool = False
+    model: str = ""
+    tenant: str = ""
+    identity: str | None = None
+    upstream: str = ""
+    receipts: Sequence[str] = ()
+    verdicts: Sequence[str] = ()
+    hold_ms: int | None = None
+    duration_ms: int = 0
+    bytes_up: int = 0
+    bytes_down: int = 0
+    outcome: str = ""
+    error: str = ""
+
+
+_ALWAYS = frozenset({"status", "streamed", "duration_ms", "bytes_up", "bytes_down"})
+
+
+class Sink(Protocol):
+    """Where lines go: a binary stream."""
+
+    def write(self, data: bytes, /) -> object: ...
+    def flush(self) -> None: ...
+
+
+class Logs:
+    """Writes lines to one stream. A stream that fails is counted by `broken` and never raises."""
+
+    def __init__(self, sink: Sink, *, clock: Clock = utc_now, broken: Callable[[], None] = lambda: None) -> None:
+        self._broken = broken
+        self._clock = clock
+        self._log: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
+            _Lines(sink),
+            processors=[self._finish],
+            wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+            cache_logger_on_first_use=False,
+        )
+
+    def exchange(self, line: ExchangeLine) -> None:
+        """The one line of an exchange."""
+        found: dict[str, object] = {}
+        for each in fields(line):
+            value = getattr(line, each.name)
+            if each.name in _ALWAYS or value not in ("", None, ()):
+                found[each.name] = value
+        if "tenant" in found:
+            found["tenant"] = line.tenant[:TENANT_LENGTH_MAX]
+        self.event(Event.EXCHANGE, listener="agent", **found)
+
+    def event(self, event: Event, **values: object) -> None:
+        """Any other line. `ValueError` for a field that is not in `FIELDS`: there is no place for it."""
+        unknown = values.keys() - FIELDS.keys()
+        if unknown:
+            raise ValueError(f"{sorted(unknown)} are no fields of the log")
+        try:
+            self._log.log(logging.getLevelNamesMapping()[event.level.upper()], event.value, **values)
+        except OSError:
+            self._broken()
+
+    def _finish(self, _: object, level: str, values: structlog.typing.EventDict) -> bytes:
+        line = {"time": self._clock().isoformat(timespec="milliseconds"), "level": level}
+        line |= {name: value[:TEXT_LENGTH_MAX] if isinstance(value, str) else value for name, value in values.items()}
+        return orjson.dumps(line, default=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    sink: Sink
+
+    def msg(self, line: bytes) -> None:
+        self.sink.write(line + b"\n")
+        self.sink.flush()
+
+    debug = info = warning = error = critical = msg
+
+
+class LibraryHandler(logging.Handler):
+    """Turns what a library logs into a line that names the library and the kind of its exception, and nothing else."""
+
+    def __init__(self, logs: Logs) -> None:
+        super().__init__(logging.WARNING)
+        self._logs = logs
+
+    def emit(self, record: logging.LogRecord) -> None:
+        kind = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] is not None else ""
+        self._logs.event(Event.LIBRARY, logger=record.name, kind=kind)
+
+
+def capture_libraries(logs: Logs) -> LibraryHandler:
+    """Makes `logs` the only place where libraries log. Their messages may quote a header, so none is kept.
+
+    It takes over the root logger of the process: for `serve` alone. The handler is given back to be removed.
+    """
+    handler = LibraryHandler(logs)
+    root = logging.getLogger()
+    for other in list(root.handlers):
+        root.removeHandler(other)
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    logging.raiseExceptions = False  # it would print the record that could not be written, values and all
+    return handler
