@@ -122,8 +122,9 @@ def _parts(sections: _Sections, folder: Path, unknown_tools: UnknownTools) -> _P
     sections.read("facts", lambda node: check_missing(node.mapping(), facts, around, problems), None)
     defaults = sections.read("defaults", lambda node: read_defaults(node, around, problems), Defaults())
     tools = sections.entries("tools", lambda node: read_tools(node, around, defaults, problems))
+    spelled = {key: key if placed is None else placed.tool.name for key, placed in tools.items()}
     closed = unknown_tools is not UnknownTools.ALLOW
-    identities = sections.entries("identities", lambda node: read_identities(node, tools, problems, closed=closed))
+    identities = sections.entries("identities", lambda node: read_identities(node, spelled, problems, closed=closed))
     replies = read_replies(present(reasons), present(tools).values(), around, defaults, problems)
     return _Parts(session, constants, facts, defaults, tools, identities, replies)
 

@@ -10,6 +10,7 @@ from policies.documents.scalars import currency, simple_type
 from policies.model import Argument
 from policies.nodes import ScalarNode, listed
 from policies.patterns import Pattern
+from policies.spelling import parse_date
 from policies.values import (
     SAFE_STRING,
     STRING,
@@ -20,7 +21,6 @@ from policies.values import (
     Value,
     list_of,
     money_type,
-    parse_date,
     parse_money,
     record_of,
 )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import re2
 
 from policies.currencies import exponent
-from policies.values import BOOLEAN, DATE, INTEGER, NUMBER, STRING, Type, parse_duration
+from policies.spelling import parse_duration
+from policies.values import BOOLEAN, DATE, INTEGER, NUMBER, STRING, Type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

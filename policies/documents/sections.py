@@ -85,9 +85,9 @@ def read_session(section: Node, problems: Problems) -> dict[str, SessionField | 
 
 
 def read_identities(
-    section: Node, tools: Mapping[str, object], problems: Problems, *, closed: bool
+    section: Node, tools: Mapping[str, str], problems: Problems, *, closed: bool
 ) -> dict[str, Identity]:
-    """`tools` are the policy's, by folded name. `closed`: an identity may name no others."""
+    """`tools` are the policy's: the spelling of each by its folded name. `closed`: an identity may name no others."""
     found: dict[str, Identity] = {}
     tokens: dict[str, str] = {}
     for name, node in section.mapping().entries.items():
@@ -108,13 +108,13 @@ def read_identities(
     return found
 
 
-def _identity_tools(node: Node, tools: Mapping[str, object], problems: Problems, *, closed: bool) -> frozenset[str]:
+def _identity_tools(node: Node, tools: Mapping[str, str], problems: Problems, *, closed: bool) -> frozenset[str]:
     allowed: set[str] = set()
     for item in node.sequence():
         with problems.collect():
             name = item.text()
             if closed and folded(name) not in tools:
-                item.fail(f"the policy has no tool {name!r}{suggestion(folded(name), tools)}")
+                item.fail(f"the policy has no tool {name!r}{suggestion(name, tools.values())}")
             if folded(name) in allowed:
                 item.fail(f"the tool {name!r} stands here twice")
             allowed.add(folded(name))
