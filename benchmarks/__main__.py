@@ -1,0 +1,112 @@
+"""`python -m benchmarks`: measures the cells, prints them beside their budgets, keeps the figures in `results/`."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import uvloop
+
+from benchmarks.cells import CELLS, Cell, Measure
+from benchmarks.exchanges import POLICY
+from benchmarks.measure import Effort, Result, Sides, measure
+from benchmarks.processes import BenchmarkError, Process, free_port, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+RESULTS = Path(__file__).resolve().parent / "results"
+FULL, QUICK = Effort(rounds=7, share=1.0), Effort(rounds=3, share=0.1)
+CALLGATE = str(Path(sys.executable).with_name("callgate"))
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="A tenth of the requests, three rounds: to see that it runs.")
+@click.option("--cell", "wanted", multiple=True, help="Only cells whose name holds this text; may be given again.")
+@click.option("--callgate", default=CALLGATE, show_default="beside this Python", help="The command to measure.")
+@click.option("--control", is_flag=True, help="The pass-through against itself: what the figures are worth.")
+@click.option(
+    "--results", default=RESULTS, type=click.Path(path_type=Path, file_okay=False), help="Where to keep them."
+)
+def main(quick: bool, wanted: tuple[str, ...], callgate: str, control: bool, results: Path) -> None:
+    """Measure the gate against a plain pass-through in one run."""
+    cells = [cell for cell in CELLS if not wanted or any(text in cell.name for text in wanted)]
+    if control:
+        cells = [cell for cell in cells if cell.measure is not Measure.DECISION]
+    if not cells:
+        raise click.UsageError("no cell has such a name: " + ", ".join(cell.name for cell in CELLS))
+    effort = QUICK if quick else FULL
+    command = None if control else shlex.split(callgate)
+    print(f"{'cell':<46}{'gate':>14}{'beside':>14}{'figure':>9}{'budget':>9}", flush=True)
+    found: list[Result] = []
+    try:
+        for cell in cells:
+            found.append(_measured(cell, command, effort))
+            print(_row(found[-1]), flush=True)
+    except BenchmarkError as error:
+        raise click.ClickException(str(error)) from error
+    print(f"kept in {_keep(found, results, effort, control)}")
+    over = [result for result in found if result.figure > 2 * result.budget]
+    if over:
+        raise click.ClickException(f"more than twice the budget: {', '.join(result.cell for result in over)}")
+
+
+def _measured(cell: Cell, command: Sequence[str] | None, effort: Effort) -> Result:
+    with _sides(command) as sides:
+        return uvloop.run(measure(cell, sides, effort))
+
+
+@contextmanager
+def _sides(command: Sequence[str] | None) -> Iterator[Sides]:
+    """The gate (or, without a command, a second pass-through) and the pass-through, new for each cell."""
+    with tempfile.TemporaryDirectory(prefix="callgate-bench-") as name:
+        folder = Path(name)
+        (folder / "state").mkdir(mode=0o700)
+        (folder / "policy.yaml").write_text(POLICY)
+        python = [sys.executable, "-m"]
+        with running("upstream", [*python, "benchmarks.upstream"], folder / "upstream.log") as upstream:
+            beside = [*python, "benchmarks.passthrough", f"http://{upstream.host}"]
+            gate = [*command, *_serve(folder, upstream)] if command is not None else beside
+            with (
+                running("gate", gate, folder / "gate.log") as one,
+                running("pass-through", beside, folder / "beside.log") as other,
+            ):
+                yield one, other
+
+
+def _serve(folder: Path, upstream: Process) -> list[str]:
+    serve = ["serve", "--listen", f"127.0.0.1:{free_port()}", "--policy", str(folder / "policy.yaml")]
+    for name in ("anthropic", "openai"):
+        serve += ["--upstream", f"{name}=http://{upstream.host}"]
+    return [*serve, "--state", str(folder / "state")]
+
+
+def _row(result: Result) -> str:
+    said = "pass" if result.is_within else "over"
+    gate, beside = (f"{side:,.1f} {result.unit.split()[0]}" for side in (result.gate, result.beside))
+    return f"{result.cell:<46}{gate:>14}{beside:>14}{result.figure:>9.2f}{result.budget:>9.2f}  {said}"
+
+
+def _keep(found: Sequence[Result], folder: Path, effort: Effort, control: bool) -> Path:
+    now = datetime.now(UTC)
+    machine = {"python": platform.python_version(), "platform": platform.platform(), "cpus": os.cpu_count()}
+    cells = [{**asdict(result), "within": result.is_within} for result in found]
+    record = {"at": now.isoformat(), "control": control, "effort": asdict(effort), "machine": machine, "cells": cells}
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{now:%Y%m%dT%H%M%S%f}.json"
+    path.write_text(json.dumps(record, indent=2) + "\n")
+    return path
+
+
+if __name__ == "__main__":
+    main()
