@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
-import jiter
 from yarl import URL
+
+from proxy.demo.documents import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,7 +140,7 @@ class OpenAIAgent:
                 break
             messages.append(message.model_dump(exclude_none=True))
             for call in calls:
-                result = await self.tools.run(call.function.name, jiter.from_json(call.function.arguments.encode()))
+                result = await self.tools.run(call.function.name, read(call.function.arguments.encode()))
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
         return tuple(heard)
 

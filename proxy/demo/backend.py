@@ -10,8 +10,9 @@ from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zoneinfo import ZoneInfo
 
-import jiter
 from aiohttp import web
+
+from proxy.demo.documents import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,7 +116,7 @@ class BackEnd:
         if self._caller(request) not in self.may_refund:
             return self._answer(request, 403, {"error": "forbidden"})
         try:
-            asked = jiter.from_json(await request.read())
+            asked = read(await request.read())
         except ValueError:
             return self._answer(request, 400, {"error": "bad_request"})
         match asked:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import jiter
+from proxy.demo.documents import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ class Receipt:
 
 def receipts(exported: str) -> list[Receipt]:
     """The receipts of `callgate receipts export`, in the order in which they were written."""
-    records = [jiter.from_json(line.encode(), float_mode="lossless-float") for line in exported.split("\n") if line]
+    records = [read(line.encode()) for line in exported.split("\n") if line]
     outcomes = {record["receipt"]: record["kind"] for record in records if record["kind"] in _OUTCOMES}
     return [_receipt(record, outcomes) for record in records if record["kind"] == "decided"]
 

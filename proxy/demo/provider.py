@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import jiter
 import orjson
 from aiohttp import web
 
@@ -18,6 +17,7 @@ from proxy.demo.anthropic_history import anthropic_refusal
 from proxy.demo.asked import anthropic_asked, chat_asked
 from proxy.demo.chat_history import chat_refusal
 from proxy.demo.delivery import Dialogue, arranged, deliver
+from proxy.demo.documents import read
 from proxy.demo.encodings import decoded
 from proxy.demo.identifiers import Identifiers
 from proxy.demo.turns import Delivery, Dialect, HttpError, Reply, Turn, Verbatim
@@ -173,7 +173,7 @@ def _parsed(request: web.Request, raw: bytes, dialect: Dialect) -> Document | Ht
         return refusal
     try:
         text = decoded(raw, request.headers.get("Content-Encoding", ""))
-        body = jiter.from_json(text, allow_inf_nan=False, catch_duplicate_keys=True)
+        body = read(text)
     except ValueError as error:
         return HttpError(400, "invalid_request_error", f"The request body is not valid JSON: {error}")
     if not isinstance(body, dict):

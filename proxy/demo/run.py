@@ -37,7 +37,7 @@ def main(live: bool, folder: Path | None = None) -> int:
         return USAGE
     try:
         from proxy.demo import stage  # noqa: PLC0415 - the SDKs are an extra that only the demo needs
-        from proxy.demo.gate_process import GateFailedError, GateFolder  # noqa: PLC0415
+        from proxy.demo.gate_process import GateFailedError, GateFolder  # noqa: PLC0415 - as above
     except ModuleNotFoundError as error:
         console.print(f"the demo needs {error.name!r}: pip install 'callgate\\[demo]'", style="red")
         return USAGE
@@ -77,7 +77,7 @@ def _opening(live: bool) -> Text:
 
 def _show(console: Console, performance: Performance, folder: GateFolder, *, live: bool) -> int:
     from proxy.demo.checks import problems  # noqa: PLC0415 - imports the SDKs
-    from proxy.demo.table import drawn  # noqa: PLC0415
+    from proxy.demo.table import drawn  # noqa: PLC0415 - as above
 
     found = [problem for played, receipts in performance.played for problem in problems(played, receipts, live=live)]
     lanes = list(dict.fromkeys(played.lane for played, _ in performance.played))

@@ -75,7 +75,11 @@ def _call(receipt: Receipt, separator: str) -> str:
     """The tool and its arguments, in the order in which the agent declares them; a receipt sorts them by name."""
     declared = list(TOOLS[receipt.tool][1]["properties"]) if receipt.tool in TOOLS else []
     names = sorted(receipt.arguments, key=lambda name: declared.index(name) if name in declared else len(declared))
-    return separator.join([receipt.tool, *(str(receipt.arguments[name]) for name in names)])
+    return separator.join([receipt.tool, *(_value(receipt.arguments[name]) for name in names)])
+
+
+def _value(value: object) -> str:
+    return "(not kept)" if isinstance(value, dict) and "redacted" in value else str(value)
 
 
 def _verdict(receipt: Receipt, separator: str) -> Text:

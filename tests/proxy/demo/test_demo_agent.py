@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from policies.loader import load_policy
+from proxy.demo.agent import TOOLS
 from proxy.demo.backend import BackEnd
 from proxy.demo.cases import LANES, STRANGER, cases, orders, script
+from proxy.demo.gate_process import PACK
 from proxy.demo.lanes import AGENT, Access, play
 from proxy.demo.provider import Provider
 from proxy.demo.serving import serving
@@ -33,3 +36,11 @@ def test_no_two_cases_are_one() -> None:
 
     assert len(set(texts)) == len(texts)
     assert len({tuple(case.title for case in cases(lane)) for lane in LANES}) == 1
+
+
+def test_the_agent_declares_what_the_pack_names() -> None:
+    """The tools of the agent and of the pack are the same, argument for argument, in the same spelling."""
+    policy = load_policy(PACK)
+
+    declared = {name: set(schema["properties"]) for name, (_, schema) in TOOLS.items()}
+    assert declared == {tool.name: set(tool.arguments) for tool in policy.tools.values()}

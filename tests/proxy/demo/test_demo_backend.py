@@ -42,7 +42,7 @@ async def test_orders_and_refunds() -> None:
     assert [request.caller for request in back_end.seen][:5] == ["", "reader", "agent", "", "reader"]
 
 
-@given(now=st.datetimes(datetime(2025, 1, 1), datetime(2030, 1, 1)), days=st.integers(0, 400))  # noqa: DTZ001
+@given(now=st.datetimes(datetime(2025, 1, 1), datetime(2030, 1, 1)), days=st.integers(0, 400))  # noqa: DTZ001 - hypothesis wants naive bounds
 def test_delivery_is_that_many_calendar_days_ago(now: datetime, days: int) -> None:
     """At every instant, across changes of clocks, the delivery lies that many days back in the policy's zone."""
     moment = now.replace(tzinfo=UTC)

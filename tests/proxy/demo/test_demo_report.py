@@ -6,7 +6,6 @@ import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import jiter
 import pytest
 from rich.console import Console
 
@@ -15,6 +14,7 @@ from proxy.demo import run
 from proxy.demo.backend import Refund, Request
 from proxy.demo.cases import LANES, cases
 from proxy.demo.checks import problems
+from proxy.demo.documents import read
 from proxy.demo.evidence import Receipt, of_case, receipts
 from proxy.demo.gate_process import PACK
 from proxy.demo.lanes import AGENT, GATE, Played
@@ -32,7 +32,7 @@ def perfect(case, lane=LANES[0]):
             id=f"rc_{number}",
             time=NOON,
             tool=call.name,
-            arguments=jiter.from_json(call.arguments.encode(), float_mode="lossless-float"),
+            arguments=read(call.arguments.encode()),
             ruling=verdict.ruling,
             reason=verdict.reason,
             rule=f"{verdict.tool}.rules[2]" if verdict.reason else "",
