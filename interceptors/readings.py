@@ -7,17 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, assert_never
 
 from policies.expressions import Unreadable
-from policies.values import (
-    Kind,
-    Money,
-    Type,
-    Unit,
-    Value,
-    money_from_number,
-    parse_amount_text,
-    parse_date,
-    parse_timestamp,
-)
+from policies.spelling import parse_amount_text, parse_date, parse_timestamp
+from policies.values import Kind, Money, Type, Unit, Value, money_from_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,7 +23,7 @@ DIGITS_MAX = 64  # significant digits of a number, and powers of ten that it spa
 QUOTIENT_DIGITS = 28  # a quotient is rounded half-even to this many significant digits
 PLACES_MAX = 12  # decimal places that `rounded` may be asked for
 
-# A sum spans at most 2 * DIGITS_MAX + 2 digits and a product has at most 2 * DIGITS_MAX: both are exact in this context.
+# A sum spans at most 2 * DIGITS_MAX + 1 digits, a product 2 * DIGITS_MAX: both are exact in this context.
 _EXACT = Context(
     prec=3 * DIGITS_MAX,
     Emin=-999,

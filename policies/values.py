@@ -9,9 +9,29 @@ from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-import re2
-
 from policies.currencies import exponent
+from policies.spelling import (
+    AMOUNT_LENGTH_MAX,
+    MONEY,
+    duration_text,
+    has_digits,
+    number_text,
+    parse_amount_text,
+    parse_date,
+    parse_duration,
+    parse_timestamp,
+    spelled_as,
+    with_digits,
+)
+from policies.spelling import (
+    DATE as DATE_SPELLING,
+)
+from policies.spelling import (
+    DURATION as DURATION_SPELLING,
+)
+from policies.spelling import (
+    TIMESTAMP as TIMESTAMP_SPELLING,
+)
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -128,74 +148,12 @@ def type_of_value(value: Value) -> Type:
     return Type(kind, safe=kind is Kind.STRING)
 
 
-# --- from text
-
-AMOUNT_LENGTH_MAX = 40  # characters; far beyond any sum of money, far below what costs time to parse
-
-_AMOUNT = re2.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
-_MONEY = re2.compile(r"(-?[0-9][0-9.,_]*) +([A-Z]{3})")
-_DURATION = re2.compile(r"([0-9]+)([dhms])")
-_DATE = re2.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIMESTAMP = re2.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2})(:[0-9]{2})?(?:\.([0-9]{1,9}))?([Zz]|[+-][0-9]{2}:?[0-9]{2})"
-)
-_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
-
-
-def parse_amount_text(text: str) -> Decimal:
-    """The number that `text` spells: ASCII digits, at most one point, at most one leading minus.
-
-    `ValueError` for every spelling that two readers could read differently: separators, exponents, spaces, a leading
-    plus or zero, digits of other scripts.
-    """
-    if len(text) > AMOUNT_LENGTH_MAX or not _is_full(_AMOUNT, text):
-        raise ValueError("not a plain decimal number")
-    return Decimal(text)
-
-
 def parse_money(text: str) -> Money:
     """`500.00 USD`. `ValueError` for an unknown currency or more digits than its minor unit has."""
-    match = _MONEY.fullmatch(text) if len(text) <= AMOUNT_LENGTH_MAX else None
+    match = spelled_as(MONEY, text) if len(text) <= AMOUNT_LENGTH_MAX else None
     if match is None:
         raise ValueError("not an amount of money")
     return money_from_number(parse_amount_text(match.group(1)), Unit.MAJOR, match.group(2))
-
-
-def parse_duration(text: str) -> timedelta:
-    """`14d`, `24h`, `15m`, `2s`. `ValueError` else, and beyond what a calendar holds."""
-    match = _DURATION.fullmatch(text) if len(text) <= AMOUNT_LENGTH_MAX else None
-    if match is None:
-        raise ValueError("not a duration such as 14d, 24h, 15m or 2s")
-    try:
-        return timedelta(seconds=int(match.group(1)) * _SECONDS[match.group(2)])
-    except OverflowError:
-        raise ValueError("the duration is too long") from None
-
-
-def parse_date(text: str) -> date:
-    """`2026-01-31`, and no other form of ISO 8601. `ValueError` else."""
-    if not _is_full(_DATE, text):
-        raise ValueError("not a date such as 2026-01-31")
-    return date.fromisoformat(text)
-
-
-def parse_timestamp(text: str) -> datetime:
-    """`2026-01-31T09:30:00Z`, as UTC. The offset is required; what is finer than a microsecond is cut off.
-
-    `ValueError` for every other form of ISO 8601, for a leap second, and where no such time exists.
-    """
-    match = _TIMESTAMP.fullmatch(text) if text.isascii() else None
-    if match is None:
-        raise ValueError("not a timestamp with an offset, such as 2026-01-31T09:30:00Z")
-    day, minutes, seconds, fraction, offset = match.groups()
-    if fraction and not seconds:
-        raise ValueError("a fraction of a minute is not supported")
-    micros = (fraction or "").ljust(6, "0")[:6]
-    zone = "+00:00" if offset in ("Z", "z") else offset
-    try:
-        return datetime.fromisoformat(f"{day}T{minutes}{seconds or ':00'}.{micros}{zone}").astimezone(UTC)
-    except OverflowError:
-        raise ValueError("the timestamp is out of range") from None
 
 
 def parse_literal(text: str) -> Value | None:
@@ -203,20 +161,15 @@ def parse_literal(text: str) -> Value | None:
 
     `ValueError` where the shape is one of these and the value is not (`500.005 USD`, `1,000 USD`, `2026-02-30`).
     """
-    if _is_full(_MONEY, text):
+    if spelled_as(MONEY, text):
         return parse_money(text)
-    if _is_full(_DURATION, text):
+    if spelled_as(DURATION_SPELLING, text):
         return parse_duration(text)
-    if _is_full(_DATE, text):
+    if spelled_as(DATE_SPELLING, text):
         return parse_date(text)
-    if _is_full(_TIMESTAMP, text):
+    if spelled_as(TIMESTAMP_SPELLING, text):
         return parse_timestamp(text)
     return None
-
-
-def _is_full(pattern: re2._Regexp, text: str) -> bool:
-    # The engine wants UTF-8, which a lone surrogate has not.
-    return text.isascii() and pattern.fullmatch(text) is not None
 
 
 def money_from_number(number: Decimal | int, unit: Unit, currency: str) -> Money:
@@ -235,32 +188,12 @@ def money_from_number(number: Decimal | int, unit: Unit, currency: str) -> Money
     if len(spelled.digits) > AMOUNT_LENGTH_MAX or not -AMOUNT_LENGTH_MAX <= spelled.exponent <= AMOUNT_LENGTH_MAX:
         raise ValueError("the amount has too many digits")
     shift = {Unit.MAJOR: 0, Unit.MINOR: digits, Unit.MILLI: 3}[unit]
-    if shift and not _is_multiple(value, 0):
+    if shift and not has_digits(value, 0):
         raise ValueError(f"an amount in {unit.value} units is a whole number")
     major = Decimal((spelled.sign, spelled.digits, spelled.exponent - shift))
-    if not _is_multiple(major, digits):
+    if not has_digits(major, digits):
         raise ValueError(f"{currency} has no amount with more than {digits} decimal digits")
-    return Money(_with_digits(major, digits), currency)
-
-
-def _is_multiple(value: Decimal, digits: int) -> bool:
-    """Whether the value needs at most this many digits behind the point. Reads the digits; computes nothing."""
-    spelled = value.as_tuple()
-    assert isinstance(spelled.exponent, int)
-    excess = -spelled.exponent - digits
-    return excess <= 0 or not any(spelled.digits[-excess:])
-
-
-def _with_digits(value: Decimal, digits: int) -> Decimal:
-    """The same value spelled with exactly this many digits behind the point; `_is_multiple` holds."""
-    sign, spelled, scale = value.as_tuple()
-    assert isinstance(scale, int)
-    excess = -scale - digits
-    kept = spelled[: len(spelled) - excess] or (0,) if excess > 0 else spelled + (0,) * -excess
-    return Decimal((sign, kept, -digits))
-
-
-# --- to text
+    return Money(with_digits(major, digits), currency)
 
 
 def render(value: Value, zone: tzinfo | None = None) -> str:  # noqa: PLR0911 - one return a kind
@@ -273,29 +206,16 @@ def render(value: Value, zone: tzinfo | None = None) -> str:  # noqa: PLR0911 - 
     if isinstance(value, str):
         return value
     if isinstance(value, Decimal):
-        return _plain(value)
+        return number_text(value)
     if isinstance(value, Money):
         digits = exponent(value.currency)
-        amount = _with_digits(value.amount, digits) if _is_multiple(value.amount, digits) else value.amount
-        return f"{_plain(amount)} {value.currency}"
+        amount = with_digits(value.amount, digits) if has_digits(value.amount, digits) else value.amount
+        return f"{number_text(amount)} {value.currency}"
     if isinstance(value, datetime):
         text = value.astimezone(zone or UTC).isoformat(timespec="seconds")
         return text.removesuffix("+00:00") + "Z" if text.endswith("+00:00") else text
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, timedelta):
-        return _duration(value)
+        return duration_text(value)
     raise ValueError("a list or a record has no text")
-
-
-def _plain(number: Decimal) -> str:
-    return format(abs(number) if number.is_zero() else number, "f")
-
-
-def _duration(value: timedelta) -> str:
-    sign, micros = ("-", -value) if value < timedelta(0) else ("", value)
-    for unit, seconds in _SECONDS.items():
-        whole, rest = divmod(micros, timedelta(seconds=seconds))
-        if whole and not rest:
-            return f"{sign}{whole}{unit}"
-    return f"{sign}{_plain(Decimal(micros // timedelta(microseconds=1)).scaleb(-6).normalize())}s"

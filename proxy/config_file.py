@@ -10,7 +10,7 @@ import re2
 
 from policies.problems import DocumentError, Problems
 from policies.secrets import Expandable, SecretError
-from policies.values import parse_duration
+from policies.spelling import parse_duration
 from policies.yaml_reader import read_yaml
 from proxy.credentials import CREDENTIAL_HEADERS
 from proxy.headers import HOP_BY_HOP, SINGLE

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Function:
     """`check` gives the type of the result for the types of the arguments, `run` the value for the values and that
-    type. `calendar` functions count days, for which the policy needs a `time_zone`. `phrase` is how `explain` says it: `{0}` is the first argument, `{*}` all of them.
+    type. `phrase` is how `explain` says it: `{0}` is the first argument, `{*}` all of them. `calendar` functions count
+    days, for which the policy needs a `time_zone`.
     """
 
     least: int

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import re2
 
 from policies.expressions.errors import ExpressionError
-from policies.values import Value, parse_amount_text, parse_duration, parse_money
+from policies.spelling import parse_amount_text, parse_duration
+from policies.values import Value, parse_money
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
