@@ -6,7 +6,12 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix lock bench conformance clean
+.PHONY: help demo test check fix lock bench conformance examiner clean
+
+# The examiner reads with its own SDKs, in an environment of its own: not with what the product was installed with.
+EXAMINER := ../shared/conformance
+EXAMINER_VENV := .venv-conformance
+CONFORMANCE ?=
 
 help: ## Say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -37,10 +42,22 @@ fix: $(READY) ## Format and mend what can be mended
 bench: $(READY) ## Measure the gate against a plain pass-through
 	$(BIN)/python -m benchmarks
 
+conformance: examiner $(READY) $(EXAMINER_VENV)/.ready ## Examine the gate on recorded exchanges (needs ../shared)
+	$(EXAMINER_VENV)/bin/python $(EXAMINER)/run.py --callgate $(BIN)/callgate \
+		--formats anthropic-messages,openai-chat --chunking whole,bytes,random $(CONFORMANCE)
+
+examiner:
+	@test -f $(EXAMINER)/run.py || { echo "there is no $(EXAMINER) beside this checkout" >&2; exit 2; }
+
+$(EXAMINER_VENV)/.ready: $(wildcard $(EXAMINER)/requirements.txt) | $(READY)
+	$(BIN)/python -m venv --clear $(EXAMINER_VENV)
+	$(EXAMINER_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(EXAMINER)/requirements.txt
+	@touch $@
+
 lock: ## Resolve the locked dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade -o requirements.lock pyproject.toml
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade --extra demo --group dev -o requirements-dev.lock pyproject.toml
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q -c requirements-dev.lock --group build -o requirements-build.lock
 
 clean: ## Remove what was built
-	rm -rf $(VENV) .venv-conformance dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(EXAMINER_VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -19,7 +19,7 @@ import uvloop
 
 from benchmarks.cells import CELLS, Cell, Measure
 from benchmarks.exchanges import POLICY
-from benchmarks.measure import Effort, Result, Sides, measure
+from benchmarks.measure import Effort, Result, Sides, decision, measure
 from benchmarks.processes import BenchmarkError, Process, free_port, running
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def main(quick: bool, wanted: tuple[str, ...], callgate: str, control: bool, res
 
 
 def _measured(cell: Cell, command: Sequence[str] | None, effort: Effort) -> Result:
+    if cell.measure is Measure.DECISION:
+        return decision(cell, effort)
     with _sides(command) as sides:
         return uvloop.run(measure(cell, sides, effort))
 

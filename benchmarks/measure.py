@@ -70,7 +70,7 @@ async def measure(cell: Cell, sides: Sides, effort: Effort) -> Result:
         case Measure.FIRST_BYTE:
             return await _alternate(cell, sides, effort, "ms", _first_byte)
         case Measure.DECISION:
-            return _decision(cell, effort)
+            return decision(cell, effort)
         case Measure.MEMORY:
             return await _memory(cell, sides[0], effort)
 
@@ -102,7 +102,7 @@ async def _alternate(
     return _result(cell, statistics.median(ratios), unit, gate, beside, ratios)
 
 
-def _decision(cell: Cell, effort: Effort) -> Result:
+def decision(cell: Cell, effort: Effort) -> Result:
     """In this process: the whole decision of a call that is allowed by typed arguments and two rules."""
     pipeline = Pipeline(load_policy_text(POLICY))
     context = Context(now=datetime.now(UTC), tenant="bench")

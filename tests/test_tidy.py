@@ -76,7 +76,7 @@ def test_the_ratchet_only_tightens() -> None:
 
 
 def test_every_module_has_a_test() -> None:
-    """Each module of the product is imported by a test."""
+    """Each module of the product is imported by a test, or by a module beside it that is."""
     product = [source for source in python_files() if source.is_in(*PRODUCT)]
     tests = [source for source in python_files() if source.is_in("tests")]
 
@@ -101,6 +101,20 @@ def test_a_module_without_a_test_is_found() -> None:
     ):
         assert list(untested([lonely], [planted("tests/test_c.py", f"{statement}\n")])) == []
     assert list(untested([planted("proxy/__init__.py", '"""A package."""\n')], [])) == []
+
+
+def test_a_module_is_tested_with_its_neighbour() -> None:
+    """A test of a module covers what it imports from its own folder; not what that imports, nor other folders."""
+    chain = [
+        planted("policies/one.py", "from policies.two import x\nfrom interceptors.far import y\nz = 1\n"),
+        planted("policies/two.py", "from policies.three import x\ny = 1\n"),
+        planted("policies/three.py", "x = 1\n"),
+        planted("interceptors/far.py", "y = 1\n"),
+    ]
+
+    found = untested(chain, [planted("tests/test_one.py", "from policies.one import z\n")])
+
+    assert [finding.path for finding in found] == ["policies/three.py", "interceptors/far.py"]
 
 
 def test_test_files_have_names_of_their_own() -> None:

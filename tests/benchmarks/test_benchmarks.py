@@ -12,7 +12,7 @@ import pytest
 from benchmarks.cells import CELLS, EXCHANGES, Measure
 from benchmarks.exchanges import POLICY, STREAM_EVENTS, Exchange
 from benchmarks.load import drive
-from benchmarks.measure import Effort, measure
+from benchmarks.measure import Effort, decision
 from benchmarks.processes import BenchmarkError, Process, running
 from policies import load_policy_text
 
@@ -92,12 +92,11 @@ async def test_cpu_is_that_of_the_process(upstream: Process) -> None:
     assert upstream.resident_bytes() > 1 << 20
 
 
-async def test_a_decision_is_measured() -> None:
+def test_a_decision_is_measured() -> None:
     """The decision's cell needs no process, decides to allow, and gives a time above nothing."""
     (cell,) = [cell for cell in CELLS if cell.measure is Measure.DECISION]
-    nobody = Process("nobody", 0, "")
 
-    result = await measure(cell, (nobody, nobody), Effort(rounds=1, share=0.05))
+    result = decision(cell, Effort(rounds=1, share=0.05))
 
     assert result.figure > 0.5
 

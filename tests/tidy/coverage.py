@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 
 def untested(product: Iterable[Source], tests: Iterable[Source]) -> Iterator[Finding]:
-    """Modules that no test imports, itself or by the package that hands on its names.
+    """Modules that no test imports, and that are no part of one that is: a module of its own folder that imports it.
 
-    A module without a statement of its own (a package's docstring) needs none.
+    One step only: what is two steps from any test is tested by nobody in particular. A module without a statement of
+    its own (a package's docstring) needs none.
     """
     product = list(product)
     reached = _reached(tests)
-    facades = [one for one in product if one.path.name == "__init__.py" and one.module in reached]
-    reached |= _reached(facades)
+    for source in [one for one in product if one.module in reached]:
+        folder = source.module if source.path.name == "__init__.py" else source.module.rpartition(".")[0]
+        reached |= {name for name in _reached([source]) if name.startswith(f"{folder}.")}
     for source in product:
         if _has_code(source) and source.module not in reached:
             yield Finding(source.name, 1, "no test imports it")

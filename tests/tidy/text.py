@@ -18,7 +18,7 @@ LATER = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA
 PLACES = ("root", "work", r"home/\w+", r"Users/\w+")
 MACHINE = re.compile(r"(?<![\w.~$}])/(?:" + "|".join(PLACES) + r")\b")
 # `noqa: CODE` or `type: ignore[code]`, and then at least two words of why.
-SILENCED = re.compile(r"#\s*(?:noqa|type:\s*ignore|pragma:|fmt:|ruff:|mypy:)")
+SILENCED = re.compile(r"#\s*(?:noqa|type:\s*ignore|pragma:|ruff:|mypy:)")
 REASONED = re.compile(
     r"#\s*(?:noqa:\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*|type:\s*ignore\[[\w, -]+\]|pragma: no cover)\W+\w+\W+\w+"
 )
