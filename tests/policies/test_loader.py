@@ -13,7 +13,7 @@ from policies.documents import keys
 from policies.model import FileSource, HttpSource, Mode, OnRefusal, Policy, Ruling, ToolEffect, UnknownTools
 from policies.values import Kind, Money, Unit
 
-EVERY_KEY = Path("fixtures/policies/every_key.yaml")
+EVERY_KEY = Path(__file__).parents[2].joinpath("fixtures/policies/every_key.yaml")
 HEAD = "language: 1\npolicy: p\n"
 
 
