@@ -51,9 +51,10 @@ class GateFolder:
     def log(self) -> Path:
         return self.path / "callgate.log"
 
-    def prepare(self, upstreams: Mapping[str, str]) -> None:
-        """Write the configuration and a copy of the pack, which nobody but the user can write."""
-        shutil.copyfile(PACK, self.policy)
+    def prepare(self, upstreams: Mapping[str, str], policy: Path) -> None:
+        """Write the configuration and a copy of the policy, which nobody but the user can write."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.copyfile(policy, self.policy)
         self.policy.chmod(0o600)
         lines = ["listen: 127.0.0.1:0", "admin: {listen: 127.0.0.1:0}", "upstreams:"]
         lines += [f"  {name}: {{url: {_quoted(url)}}}" for name, url in upstreams.items()]
@@ -76,7 +77,8 @@ def _quoted(text: str) -> str:
 
 def command(*arguments: str) -> list[str]:
     """The command line of this installation's `callgate`."""
-    return [sys.executable, "-m", "proxy.cli", *arguments]
+    # -P: a `proxy.py` in the folder where the demo is run must not be taken for ours.
+    return [sys.executable, "-P", "-m", "proxy.cli", *arguments]
 
 
 @asynccontextmanager

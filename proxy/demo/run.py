@@ -104,12 +104,13 @@ def _summary(performance: Performance, lanes: Sequence[str]) -> Text:
 
 
 def _next(folder: GateFolder) -> list[Text]:
+    called = sys.argv[0] if Path(sys.argv[0]).name == "callgate" else "callgate"
     state = f"--state {folder.state}"
     rows = (
-        ("every decision", f"callgate receipts list {state}"),
-        ("that none was altered", f"callgate receipts verify {state}"),
-        ("what waits for a person", f"callgate escalations list {state}"),
-        ("the rules in sentences", f"callgate explain process_refund --policy {folder.policy}"),
+        ("every decision", f"{called} receipts list {state}"),
+        ("that none was altered", f"{called} receipts verify {state}"),
+        ("what waits for a person", f"{called} escalations list {state}"),
+        ("the rules in sentences", f"{called} explain process_refund --policy {folder.policy}"),
         ("the policy itself", "policies/packs/refund-desk/policy.yaml"),
         ("in front of your own agent", "README.md, docs/"),
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from proxy.demo.backend import BackEnd
 from proxy.demo.cases import LANES, orders, script
 from proxy.demo.evidence import of_case, receipts
-from proxy.demo.gate_process import GateFolder, run_command, running
+from proxy.demo.gate_process import PACK, GateFolder, run_command, running
 from proxy.demo.lanes import AGENT, GATE, Access, Played, play
 from proxy.demo.provider import Provider
 from proxy.demo.serving import serving
@@ -18,7 +18,9 @@ from proxy.demo.turns import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from proxy.demo.cases import Lane
     from proxy.demo.evidence import Receipt
 
 MODELS = {Dialect.ANTHROPIC: "claude-sonnet-5-5", Dialect.CHAT: "gpt-5.4"}
@@ -34,12 +36,19 @@ class Performance:
     chain: str
 
 
-async def perform(folder: GateFolder, environment: Mapping[str, str], live_keys: Mapping[Dialect, str]) -> Performance:
+async def perform(
+    folder: GateFolder,
+    environment: Mapping[str, str],
+    live_keys: Mapping[Dialect, str],
+    *,
+    policy: Path = PACK,
+    lanes: Sequence[Lane] = LANES,
+) -> Performance:
     """Play the cases. With `live_keys` (a provider's key by dialect) those providers answer, else the scripted one.
 
     Raises `GateFailedError`.
     """
-    lanes = [lane for lane in LANES if not live_keys or lane.dialect in live_keys]
+    lanes = [lane for lane in lanes if not live_keys or lane.dialect in live_keys]
     tokens = {AGENT: secrets.token_urlsafe(), GATE: secrets.token_urlsafe()}
     session_key = secrets.token_urlsafe(48)
     back_end = BackEnd(orders(lanes), tokens, may_refund=frozenset({AGENT}))
@@ -50,7 +59,7 @@ async def perform(folder: GateFolder, environment: Mapping[str, str], live_keys:
         else:
             model = await stack.enter_async_context(serving(Provider(script(lanes)).app()))
             urls = dict.fromkeys(UPSTREAMS.values(), model)
-        folder.prepare(urls)
+        folder.prepare(urls, policy)
         own = {"ORDERS_URL": shop, "ORDERS_TOKEN": tokens[GATE], "SESSION_KEY": session_key}
         gate = await stack.enter_async_context(running(folder, {**environment, **own}))
         played: list[Played] = []
@@ -67,4 +76,4 @@ async def perform(folder: GateFolder, environment: Mapping[str, str], live_keys:
     state = ("--state", str(folder.state))
     found = receipts(await run_command("receipts", "export", *state, environment=environment))
     chain = await run_command("receipts", "verify", *state, environment=environment)
-    return Performance([(one, of_case(one, found)) for one in played], chain.strip())
+    return Performance([(one, of_case(one, found)) for one in played], chain.split("\n")[0])
