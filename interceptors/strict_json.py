@@ -106,6 +106,8 @@ def check_exact(value: Json) -> None:
     elif isinstance(value, int):
         if not -EXACT_INTEGER_MAX <= value <= EXACT_INTEGER_MAX:
             raise StrictJsonError(Cause.INEXACT_NUMBER)
+    elif isinstance(value, float):  # no reading of this module makes one
+        raise StrictJsonError(Cause.INEXACT_NUMBER)
     elif isinstance(value, (dict, list)):
         for item in value.values() if isinstance(value, dict) else value:
             if not isinstance(item, str):
