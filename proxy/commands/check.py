@@ -1,0 +1,42 @@
+"""`callgate check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from policies.lint import lint
+from proxy.commands.common import failing_on, policy_option, read_policy
+from proxy.config import ConfigError, Flags, load_settings
+from proxy.connected import check_together
+
+
+@click.command()
+@policy_option
+@click.option(
+    "--config", type=click.Path(path_type=Path), metavar="PATH", help="callgate.yaml, checked with the policy it names."
+)
+@click.pass_context
+def check(context: click.Context, policy_path: Path, config: Path | None) -> None:
+    """Say whether a policy is valid, and what looks wrong in it.
+
+    Exits with 2 where `serve` would refuse it. A finding is allowed and still looks wrong; it changes no exit code.
+    No secret is needed and none is read.
+    """
+    settings = None
+    if config is not None:
+        with failing_on(ConfigError):
+            settings = load_settings(Flags(config=config))
+        if context.get_parameter_source("policy_path") is click.core.ParameterSource.DEFAULT:
+            policy_path = settings.policy
+    policy = read_policy(policy_path)
+    if settings is not None:
+        with failing_on(ConfigError):
+            check_together(settings, policy)
+    findings = lint(policy)
+    for finding in findings:
+        click.echo(str(finding))
+    tools = "1 tool" if len(policy.tools) == 1 else f"{len(policy.tools)} tools"
+    count = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
+    click.echo(f"{policy_path}: valid: policy {policy.name}, {tools}, revision {policy.revision[:12]}, {count}")
