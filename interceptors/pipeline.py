@@ -67,6 +67,11 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - fail closed (G4): whatever breaks is a refusal with a record
             return self._broken(proposal, _raised("pipeline", error))
 
+    def refuse(self, proposal: Proposal, cause: RefusalCause) -> Decision:
+        """The refusal of a call for something that lies outside it: the store, a limit, a halt that came after."""
+        given = answer(cause)
+        return self._refusal(proposal, cause, Verdict("gate", given.ruling, given.reason, detail=cause.value))
+
     def _decide(self, proposal: Proposal, context: Context, facts: Facts) -> Decision | Needs:
         call = proposal.call
         key = _folded(call.name)
@@ -110,8 +115,11 @@ class Pipeline:
         )
 
     def _broken(self, proposal: Proposal, *verdicts: Verdict) -> Decision:
+        return self._refusal(proposal, RefusalCause.RAISED, *verdicts)
+
+    def _refusal(self, proposal: Proposal, cause: RefusalCause, *verdicts: Verdict) -> Decision:
         """A refusal made of as little as possible: what broke may be in anything that the case derives."""
-        given = answer(RefusalCause.RAISED)
+        given = answer(cause)
         category = given.category or Category.INTERNAL
         name = proposal.call.name
         found = self._tools.get(_folded(name), self._unknown)

@@ -105,6 +105,7 @@ _ERROR_TYPES: Mapping[Fault, str] = {
     Fault.NOT_FOUND: "not_found_error",
     Fault.TOO_LARGE: "request_too_large",
     Fault.UPGRADE_REFUSED: "invalid_request_error",
+    Fault.INTERNAL: "api_error",
     Fault.UPSTREAM_FAILED: "api_error",
     Fault.OVERLOADED: "overloaded_error",
     Fault.UPSTREAM_TIMEOUT: "timeout_error",

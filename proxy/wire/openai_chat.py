@@ -69,6 +69,7 @@ _ERROR_TYPES: Mapping[Fault, tuple[str, str]] = {
     Fault.NOT_FOUND: ("invalid_request_error", "not_found"),
     Fault.TOO_LARGE: ("invalid_request_error", "request_too_large"),
     Fault.UPGRADE_REFUSED: ("invalid_request_error", "upgrade_refused"),
+    Fault.INTERNAL: ("server_error", "internal_error"),
     Fault.UPSTREAM_FAILED: ("server_error", "upstream_failed"),
     Fault.OVERLOADED: ("server_error", "overloaded"),
     Fault.UPSTREAM_TIMEOUT: ("server_error", "upstream_timeout"),

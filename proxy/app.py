@@ -1,0 +1,206 @@
+"""The composition root: everything that a running gate is made of is made here, once, and passed down."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from interceptors.receipts import PolicyChanged
+from proxy.admin.access import Persons, first_owner, remove_address, write_address
+from proxy.admin.app import Collaborators, admin_app
+from proxy.clock import utc_now
+from proxy.connected import Connected, check_together, connect_settings
+from proxy.environment import Environment, process_environment
+from proxy.facts_reader import FactsReader
+from proxy.identity import tenant_key
+from proxy.judge import Judge
+from proxy.listener import Listener, Services
+from proxy.logs import Event, Logs, capture_libraries
+from proxy.metrics import Metrics
+from proxy.policy_source import PolicySource, Revision, revision_loader
+from proxy.settings import Address, Settings
+from proxy.store import Entry, Store, StoreError, new_receipt_id, open_store
+from proxy.upstream import Upstream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_KEEPALIVE_SECONDS = 75
+_RETAIN_EVERY_SECONDS = 3600.0
+
+
+def serve(settings: Settings) -> None:
+    """Run the gate until SIGTERM or SIGINT, then drain.
+
+    Raises:
+        ConfigError, PolicyUnusableError, SecretError, StateFolderError, StoreError, AdminFileError, OSError: it cannot
+            start; the message says what to change.
+    """
+    environment = process_environment()
+    connected = connect_settings(settings, environment)
+    store = open_store(settings.state)
+    if sys.platform == "win32":
+        asyncio.run(_run(settings, connected, store, environment))
+        return
+    import uvloop  # noqa: PLC0415 - there is none on the other platform
+
+    uvloop.run(_run(settings, connected, store, environment))
+
+
+async def _run(settings: Settings, connected: Connected, store: Store, environment: Environment) -> None:
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(store)
+        metrics = Metrics()
+        logs = Logs(sys.stderr.buffer, broken=metrics.log_failed)
+        capture_libraries(logs)
+        key = await asyncio.to_thread(tenant_key, settings.state)
+        policy = _policy(settings, environment, key, store, logs, metrics)
+        await policy.start()
+        facts = FactsReader(settings.limits, utc_now, metrics.fact_read)
+        stack.push_async_callback(facts.close)
+        upstream = Upstream(settings.limits)
+        stack.push_async_callback(upstream.close)
+        judge = Judge(policy, facts, store, utc_now, settings.limits.hold_ms_max)
+        services = Services(settings, connected, policy, judge, store, upstream, logs, metrics, key)
+        listener = Listener(services)
+        stopping = _stop_signal()
+        admin = await _start_admin(stack, settings, connected, services, lambda: listener.is_draining)
+        agents = await _start(stack, _agent_app(listener, settings), settings.listen, settings)
+        retention = asyncio.ensure_future(_retain(settings, store, logs))
+        stack.callback(retention.cancel)
+        logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
+        sys.stdout.write(f"listening on http://{agents.address}\n")
+        sys.stdout.flush()
+        await stopping.wait()
+        listener.is_draining = True
+        logs.event(Event.DRAINING, listener="agent")
+        await agents.stop()
+        head = store.head
+        logs.event(Event.CHAIN_HEAD, writer=head.writer, seq=head.seq, hash=head.hash)
+        await admin.stop()
+        logs.event(Event.STOPPED)
+
+
+def _policy(
+    settings: Settings, environment: Environment, key: bytes, store: Store, logs: Logs, metrics: Metrics
+) -> PolicySource:
+    previous = ""
+
+    async def changed(revision: Revision) -> None:
+        nonlocal previous
+        now = utc_now()
+        name, number = revision.policy.name, revision.policy.revision
+        receipt = new_receipt_id(now)
+        change = PolicyChanged(receipt=receipt, time=now, policy=name, revision=number, previous=previous)
+        await store.commit([Entry(change)])
+        logs.event(Event.POLICY_CHANGED, policy=name, revision=number, receipt=receipt)
+        previous = number
+
+    def failed(problem: str) -> None:
+        metrics.policy_failed()
+        logs.event(Event.POLICY_BROKEN, error=problem)
+
+    load = revision_loader(settings.policy, environment, key, lambda policy: check_together(settings, policy))
+    return PolicySource(settings.policy, load, changed=changed, failed=failed, monotonic=time.monotonic)
+
+
+def _name(policy: PolicySource) -> str:
+    return policy.last().revision.policy.name
+
+
+class _Site:
+    """A listener that stands."""
+
+    def __init__(self, runner: web.AppRunner, address: Address) -> None:
+        self._runner = runner
+        self.address = address
+
+    async def stop(self) -> None:
+        """Refuse new connections, let open exchanges end within the drain limit, then close."""
+        await self._runner.cleanup()
+
+
+async def _start(stack: AsyncExitStack, app: web.Application, address: Address, settings: Settings) -> _Site:
+    limits = settings.limits
+    runner = web.AppRunner(
+        app,
+        handle_signals=False,
+        access_log=None,
+        handler_cancellation=True,  # a client that leaves must end its exchange in a receipt
+        auto_decompress=False,
+        keepalive_timeout=_KEEPALIVE_SECONDS,
+        shutdown_timeout=limits.drain_ms_max / 1000,
+        max_line_size=limits.header_bytes_max,
+        max_field_size=limits.header_bytes_max,
+        max_headers=limits.headers_max,
+    )
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    site = web.TCPSite(runner, address.host, address.port)
+    await site.start()
+    port = runner.addresses[0][1]
+    return _Site(runner, Address(address.host, port))
+
+
+def _agent_app(listener: Listener, settings: Settings) -> web.Application:
+    app = web.Application(client_max_size=settings.limits.request_bytes_max)
+    app.router.add_route("*", "/{path:.*}", listener.handle, expect_handler=_no_expectation)
+    return app
+
+
+async def _no_expectation(_: web.Request) -> web.Response | None:
+    """`Expect: 100-continue` is answered only by the response: nothing is promised before the head was looked at."""
+    return None
+
+
+async def _start_admin(
+    stack: AsyncExitStack,
+    settings: Settings,
+    connected: Connected,
+    services: Services,
+    is_draining: Callable[[], bool],
+) -> _Site:
+    persons = connected.persons or (await asyncio.to_thread(first_owner, settings.state),)
+    app = admin_app(
+        Collaborators(
+            persons=Persons(persons),
+            store=services.store,
+            policy=services.policy,
+            metrics=services.metrics,
+            logs=services.logs,
+            clock=utc_now,
+            is_draining=is_draining,
+        )
+    )
+    site = await _start(stack, app, settings.admin.listen, settings)
+    await asyncio.to_thread(write_address, settings.state, site.address)
+    stack.callback(remove_address, settings.state, site.address)
+    return site
+
+
+async def _retain(settings: Settings, store: Store, logs: Logs) -> None:
+    """Ends retentions now and every hour; what fails is told, and tried again."""
+    while True:
+        now = utc_now()
+        try:
+            await store.retain(
+                receipts_before=now - settings.retain.receipts, payloads_before=now - settings.retain.payloads, at=now
+            )
+            logs.event(Event.RETAINED)
+        except StoreError:
+            logs.event(Event.STORE_FAILED)
+        await asyncio.sleep(_RETAIN_EVERY_SECONDS)
+
+
+def _stop_signal() -> asyncio.Event:
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    return stopping

@@ -1,0 +1,380 @@
+"""One request and its response: moves bytes, carries out the gate's commands, decides nothing.
+
+Order (DESIGN 3): what was decided is durable before a byte of the call, or of what stands in its place, is written.
+Text that stands before a call is written before anything is waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeVar, assert_never
+
+import aiohttp
+from aiohttp import web
+
+from interceptors.calls import Call, Cause, MalformedToolCall
+from interceptors.causes import RefusalCause
+from interceptors.receipts import AbortCause, Aborted, Observed, Record, Released, Substituted
+from proxy.gate import Break, Command, Continue, Decide, EndAtLimit, Finish, Gate, Limit, Note, Write
+from proxy.gate import Record as RecordCommand
+from proxy.store import StoreError, new_receipt_id
+from proxy.wire.dialect import Fault
+from proxy.wire.events import RELEASED, Answer, Breach, Key, Replaced
+from proxy.wire.sse import Frame, Framer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from proxy.headers import Pairs
+    from proxy.judge import Judge, Judgment, Scene
+    from proxy.limits import Limits
+    from proxy.wire.dialect import Dialect
+
+T = TypeVar("T")
+
+
+class Ending(Enum):
+    """How an exchange ended, for the log."""
+
+    COMPLETE = "complete"
+    LIMIT = "limit"
+    BROKEN = "broken"
+    CLIENT_LOST = "client_lost"
+    UPSTREAM_LOST = "upstream_lost"
+    INTERNAL = "internal"
+
+
+@dataclass(slots=True)
+class Summary:
+    """What the log and the metrics say of an exchange. It never holds an argument."""
+
+    status: int = 0
+    bytes_down: int = 0
+    hold_ms: int = 0
+    ending: Ending = Ending.COMPLETE
+    breach: str = ""
+    judgments: list[Judgment] = field(default_factory=list)
+    observed: list[str] = field(default_factory=list)
+
+
+class ClientLostError(Exception):
+    """The client went away while it was written to."""
+
+
+class Exchange:
+    """Built once the response's head arrived; `run` gives the response to the client."""
+
+    def __init__(
+        self,
+        request: web.Request,
+        upstream: aiohttp.ClientResponse,
+        headers: Pairs,
+        *,
+        dialect: Dialect,
+        streamed: bool,
+        scene: Scene,
+        judge: Judge,
+        limits: Limits,
+        pass_types: frozenset[str],
+        deadline: float,
+        holds: Callable[[int], None],
+    ) -> None:
+        self._request = request
+        self._upstream = upstream
+        self._headers = headers
+        self._dialect = dialect
+        self._streamed = streamed
+        self._scene = scene
+        self._judge = judge
+        self._limits = limits
+        self._deadline = deadline
+        self._holds = holds
+        self._gate = Gate(dialect.reader(streamed, pass_types), dialect.writer(streamed), limits.held_bytes_max)
+        self._judgments: dict[Key, Judgment] = {}
+        self._out: list[bytes] = []
+        self._leaving: list[Key] = []
+        self._outcomes: list[Record] = []
+        self._response: web.StreamResponse | None = None
+        self.summary = Summary(status=upstream.status)
+
+    async def run(self) -> web.StreamResponse:
+        """Never raises but for cancellation: whatever breaks is recorded, and the client hears it in its dialect."""
+        try:
+            await (self._run_stream() if self._streamed else self._run_body())
+        except asyncio.CancelledError:
+            await self._abort(AbortCause.CLIENT_LOST, Ending.CLIENT_LOST)
+            raise
+        except ClientLostError:
+            await self._abort(AbortCause.CLIENT_LOST, Ending.CLIENT_LOST)
+        except (aiohttp.ClientError, OSError):
+            await self._abort(AbortCause.UPSTREAM_LOST, Ending.UPSTREAM_LOST)
+            await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer was cut off")
+        except Exception as error:  # noqa: BLE001 - fail closed (G4): the top of an exchange, see the module's docstring
+            self.summary.breach = type(error).__name__
+            await self._abort(AbortCause.INTERNAL, Ending.INTERNAL)
+            await self._fail(Fault.INTERNAL, "the gate failed; nothing was released")
+        finally:
+            await self._keep_outcomes()
+        assert self._response is not None
+        return self._response
+
+    async def _run_stream(self) -> None:
+        self._response = web.StreamResponse(status=self._upstream.status)
+        self._response.headers.extend(self._headers)
+        await self._writing(self._response.prepare(self._request))
+        framer = Framer(self._limits.held_bytes_max)
+        while not self._gate.is_over and (data := await self._next_bytes()):
+            for frame in framer.feed(data):
+                await self._carry_out(self._gate.receive(0, frame))
+            if framer.fault:
+                await self._carry_out(self._gate.break_off(Breach.FRAMING))
+            await self._flush()
+        if (last := framer.close()) is not None:
+            await self._carry_out(self._gate.receive(0, last))
+        if framer.fault:
+            await self._carry_out(self._gate.break_off(Breach.FRAMING))
+        await self._end()
+        await self._writing(self._response.write_eof())
+
+    async def _run_body(self) -> None:
+        """A JSON body is a stream of one frame; the head waits for it, since its length may change."""
+        body = await self._read_body()
+        if body is None:
+            await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
+            return
+        if body:
+            await self._carry_out(self._gate.receive(0, Frame(body, None, body)))
+        await self._end(flush=False)
+        data = b"".join(self._out)
+        status = self._upstream.status if self.summary.ending is Ending.COMPLETE else Fault.UPSTREAM_FAILED.value
+        self.summary.status = status
+        response = self._response = web.Response(status=status, body=data)
+        response.headers.popall("Content-Type", None)
+        response.headers.extend(self._headers)
+        await self._writing(response.prepare(self._request))
+        await self._writing(response.write_eof())
+        self._left(len(data))
+
+    async def _end(self, *, flush: bool = True) -> None:
+        await self._carry_out(self._gate.end(0))
+        await self._carry_out(self._gate.close())
+        if flush:
+            await self._flush()
+
+    async def _read_body(self) -> bytes | None:
+        parts = bytearray()
+        while data := await self._next_bytes():
+            parts += data
+            if len(parts) > self._limits.response_bytes_max:
+                return None
+        return bytes(parts)
+
+    async def _next_bytes(self) -> bytes:
+        """One read of upstream. While calls are held the client hears a keep-alive; at the deadline the turn ends."""
+        while True:
+            now = time.monotonic()
+            if now >= self._deadline:
+                await self._reach_deadline()
+                return b""
+            wait = self._deadline - now
+            if self._gate.holding and self._streamed:
+                wait = min(wait, self._limits.keepalive_ms / 1000)
+            try:
+                async with asyncio.timeout(wait):
+                    return await self._upstream.content.readany()
+            except TimeoutError:
+                await self._keep_alive()
+
+    async def _reach_deadline(self) -> None:
+        self.summary.ending = Ending.LIMIT
+        await self._carry_out(self._gate.reach(Limit.EXCHANGE))
+
+    async def _keep_alive(self) -> None:
+        if self._streamed and self._gate.holding and self._dialect.keepalive:
+            await self._flush()
+            await self._write(self._dialect.keepalive)
+
+    async def _carry_out(self, commands: Sequence[Command]) -> None:
+        queue = deque(commands)
+        while queue:
+            command = queue.popleft()
+            match command:
+                case Write(data=data, calls=calls):
+                    self._out.append(data)
+                    self._leaving.extend(calls)
+                case Decide(calls=calls_to_judge):
+                    queue.extendleft(reversed(await self._decide(calls_to_judge)))
+                case RecordCommand(keys=keys):
+                    queue.extendleft(reversed(await self._record(keys)))
+                case EndAtLimit(keys=keys, limit=limit):
+                    self.summary.ending, self.summary.breach = Ending.LIMIT, limit.value
+                    queue.extendleft(reversed(await self._refuse_at_limit(keys)))
+                case Break(breach=breach, data=data, keys=keys):
+                    self.summary.ending, self.summary.breach = Ending.BROKEN, breach.value
+                    cause = AbortCause.CONFLICT if breach is Breach.FROZEN_CALL else AbortCause.BROKEN
+                    await self._abandon(keys, cause)
+                    self._out.append(data)
+                case Note(observed=name):
+                    self.summary.observed.append(name)
+                    self._outcomes.append(self._observed(name))
+                case Finish():
+                    pass
+                case Continue():
+                    raise AssertionError("no tool of this version is answered by the model")
+                case _:
+                    assert_never(command)
+
+    async def _decide(self, calls: Mapping[Key, Call]) -> Sequence[Command]:
+        judgments = await self._waiting(self._judge.decide(calls, self._scene))
+        self._judgments |= judgments
+        return self._gate.decided({key: _answer(judgment) for key, judgment in judgments.items()})
+
+    async def _refuse_at_limit(self, keys: Sequence[Key]) -> Sequence[Command]:
+        """What is known of the calls that a limit ends; an open call is malformed, whatever came of it."""
+        calls = {key: self._gate.call(key) or MalformedToolCall("", Cause.CUT_OFF, "", 0) for key in keys}
+        judgments = await self._judge.refuse(calls, RefusalCause.HOLD_LIMIT)
+        self._judgments |= judgments
+        return self._gate.decided({key: _answer(judgment) for key, judgment in judgments.items()})
+
+    async def _record(self, keys: Sequence[Key]) -> Sequence[Command]:
+        outcomes, self._outcomes = self._outcomes, []
+        judged = {key: self._judgments[key] for key in keys}
+        recorded = await self._waiting(self._judge.record(judged, self._scene, outcomes))
+        if not all(judgment.receipt for judgment in recorded.values()):
+            self._outcomes = outcomes  # the store failed: what left before is still to be written down
+        self._judgments |= recorded
+        self.summary.judgments.extend(recorded.values())
+        self.summary.hold_ms = max([self.summary.hold_ms, *(judgment.hold_ms for judgment in recorded.values())])
+        return self._gate.recorded({key: _answer(judgment) for key, judgment in recorded.items()})
+
+    async def _waiting(self, work: Awaitable[T]) -> T:
+        """Wait for a verdict or a record; text that came before leaves first, and the client hears a keep-alive."""
+        if not self._streamed:
+            return await work
+        await self._flush()
+        task = asyncio.ensure_future(work)
+        try:
+            while True:
+                done, _ = await asyncio.wait({task}, timeout=self._limits.keepalive_ms / 1000)
+                if done:
+                    return task.result()
+                await self._keep_alive()
+        finally:
+            task.cancel()
+
+    async def _flush(self) -> None:
+        """One write of all that may leave."""
+        self._holds(self._gate.held_bytes)
+        if not self._out:
+            return
+        data = b"".join(self._out)
+        self._out.clear()
+        if data:
+            await self._write(data)
+        self._left(0)
+
+    async def _write(self, data: bytes) -> None:
+        assert self._response is not None
+        await self._writing(self._response.write(data))
+        self.summary.bytes_down += len(data)
+
+    async def _writing(self, work: Awaitable[object]) -> None:
+        try:
+            await work
+        except (ConnectionError, aiohttp.ClientConnectionResetError):
+            raise ClientLostError from None
+
+    def _left(self, size: int) -> None:
+        """What was handed to the socket is an outcome."""
+        self.summary.bytes_down += size
+        for key in dict.fromkeys(self._leaving):
+            if (judgment := self._judgments.get(key)) and judgment.receipt:
+                self._outcomes.append(self._outcome(judgment))
+        self._leaving.clear()
+
+    def _outcome(self, judgment: Judgment) -> Record:
+        time_now, exchange, subject = self._judge.clock(), self._scene.exchange, self._scene.subject
+        if judgment.is_allowed:
+            return Released(receipt=judgment.receipt, time=time_now, exchange=exchange, subject=subject)
+        reply = judgment.decision.reply
+        return Substituted(receipt=judgment.receipt, time=time_now, exchange=exchange, result=reply, subject=subject)
+
+    def _observed(self, name: str) -> Record:
+        now, scene = self._judge.clock(), self._scene
+        return Observed(
+            receipt=new_receipt_id(now),
+            time=now,
+            exchange=scene.exchange,
+            tenant=scene.tenant,
+            dialect=scene.dialect,
+            model=scene.model,
+            tool=name,
+            where="response",
+            identity=scene.identity,
+            subject=scene.subject,
+        )
+
+    async def _abandon(self, keys: Sequence[Key], cause: AbortCause) -> None:
+        """Calls that will not be delivered: those without a decision are decided as malformed, so that each has one."""
+        undecided = {key: call for key in keys if key not in self._judgments and (call := self._gate.call(key))}
+        open_calls = {
+            key: MalformedToolCall("", Cause.CUT_OFF, "", 0)
+            for key in keys
+            if key not in self._judgments and key not in undecided
+        }
+        judgments = await self._judge.refuse(undecided | open_calls, RefusalCause.MALFORMED)
+        unrecorded = {key: judgment for key in keys if (judgment := self._judgments.get(key)) and not judgment.receipt}
+        outcomes, self._outcomes = self._outcomes, []
+        recorded = await self._judge.record(judgments | unrecorded, self._scene, outcomes)
+        self._judgments |= recorded
+        self.summary.judgments.extend(recorded.values())
+        for key in keys:
+            judgment = self._judgments[key]
+            if judgment.receipt:
+                self._outcomes.append(
+                    Aborted(
+                        receipt=judgment.receipt,
+                        time=self._judge.clock(),
+                        exchange=self._scene.exchange,
+                        cause=cause,
+                        subject=self._scene.subject,
+                    )
+                )
+
+    async def _abort(self, cause: AbortCause, ending: Ending) -> None:
+        self.summary.ending = ending
+        keys = [*self._gate.undelivered(), *self._leaving]
+        self._leaving.clear()
+        if keys:
+            await asyncio.shield(self._abandon(list(dict.fromkeys(keys)), cause))
+
+    async def _fail(self, fault: Fault, message: str) -> None:
+        """Tell the client in its dialect; where the head is out, in the stream, which then ends."""
+        self._out.clear()
+        with suppress(ClientLostError):
+            if self._response is not None and self._response.prepared:
+                if self._streamed:
+                    await self._write(self._dialect.writer(streamed=True).broken(f"callgate: {message}"))
+                await self._writing(self._response.write_eof())
+                return
+            self.summary.status = fault.value
+            body = self._dialect.error(fault, message)
+            self._response = web.Response(status=fault.value, body=body, content_type="application/json")
+            await self._writing(self._response.prepare(self._request))
+            await self._writing(self._response.write_eof())
+
+    async def _keep_outcomes(self) -> None:
+        outcomes, self._outcomes = self._outcomes, []
+        self._holds(0)
+        if outcomes:
+            with suppress(StoreError):
+                await asyncio.shield(self._judge.keep(outcomes))
+
+
+def _answer(judgment: Judgment) -> Answer:
+    return RELEASED if judgment.is_allowed else Replaced(judgment.decision.reply)

@@ -1,0 +1,129 @@
+"""Which request goes where: by its method and its raw path, exactly. Nothing is normalised; what is odd is refused.
+
+Every route is mediated, passed on unexamined because the configuration or a dialect's table names it, or refused
+(guarantee G1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from proxy.wire.registry import DIALECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from proxy.settings import PassThrough
+    from proxy.wire.dialect import Dialect
+
+_ENCODED_TRICKS = ("%2f", "%5c", "%2e", "%00", "%25")
+
+
+@dataclass(frozen=True, slots=True)
+class Mediated:
+    """A create call of `dialect`. `target` is what is appended to the upstream's URL: raw path and query."""
+
+    dialect: Dialect
+    upstream: str
+    target: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unexamined:
+    """Passed on verbatim, with a receipt."""
+
+    dialect: Dialect
+    upstream: str
+    target: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """`message` is for the client; `dialect` gives the shape of the error."""
+
+    dialect: Dialect
+    message: str
+
+
+Route: TypeAlias = "Mediated | Unexamined | Refused"
+
+
+def route(
+    method: str, raw_target: str, provider: str, upstreams: Collection[str], pass_through: Collection[PassThrough]
+) -> Route:
+    """The route of a request line.
+
+    Args:
+        raw_target: path and query as they stood in the request line.
+        provider: of the headers (`provider_of`), for paths that several providers share.
+        upstreams: the names that are configured.
+        pass_through: methods and paths that the configuration lets pass.
+    """
+    path, question, query = raw_target.partition("?")
+    shape = next((dialect for dialect in DIALECTS if dialect.provider == provider), DIALECTS[0])
+    if problem := _oddity(path):
+        return Refused(shape, problem)
+    upstream, rest = _named(path, upstreams)
+    for dialect in DIALECTS:
+        if method == "POST" and rest in dialect.paths:
+            return _to(Mediated, dialect, upstream or dialect.provider, upstreams, rest + question + query, rest)
+    name = upstream or provider
+    passive = [dialect for dialect in DIALECTS if any(_fits(method, rest, row) for row in dialect.passive)]
+    if passive:
+        dialect = next((each for each in passive if each.provider == name), passive[0])
+        name = upstream or (provider if any(each.provider == provider for each in passive) else dialect.provider)
+        return _to(Unexamined, dialect, name, upstreams, rest + question + query, rest)
+    if (method, path) in pass_through:
+        only = next(iter(upstreams)) if len(upstreams) == 1 else name
+        return _to(Unexamined, shape, upstream or only, upstreams, rest + question + query, path)
+    return Refused(shape, f"{method} {path} is not a route of this gate; the configuration can name it in pass_through")
+
+
+def provider_of(headers: Mapping[str, str]) -> str:
+    """Which provider's client this is, for paths that providers share. `headers` are in lower case."""
+    return "anthropic" if "anthropic-version" in headers else "openai"
+
+
+def _to(
+    kind: type[Mediated | Unexamined],
+    dialect: Dialect,
+    upstream: str,
+    upstreams: Collection[str],
+    target: str,
+    name: str,
+) -> Route:
+    if upstream not in upstreams:
+        return Refused(dialect, f"there is no upstream named {upstream!r}")
+    return kind(dialect, upstream, target, name)
+
+
+def _named(path: str, upstreams: Collection[str]) -> tuple[str | None, str]:
+    """`/{name}/rest` goes to the upstream of that name."""
+    name, slash, rest = path[1:].partition("/")
+    return (name, slash + rest) if slash and name in upstreams else (None, path)
+
+
+def _fits(method: str, path: str, row: tuple[str, str]) -> bool:
+    row_method, pattern = row
+    if method != row_method:
+        return False
+    if not pattern.endswith("/*"):
+        return path == pattern
+    head, slash, segment = path.rpartition("/")
+    return head + slash == pattern[:-1] and bool(segment)
+
+
+def _oddity(path: str) -> str:
+    lower = path.lower()
+    if not path.startswith("/"):
+        return "the request target must be a path"
+    if not path.isascii() or not path.isprintable() or "\\" in path or "#" in path or ";" in path:
+        return "the path holds a character that may not stand there"
+    if "//" in path or any(segment in (".", "..") for segment in path.split("/")):
+        return "the path holds an empty or a dot segment; it is refused, not normalised"
+    if any(trick in lower for trick in _ENCODED_TRICKS):
+        return "the path holds an encoded separator or dot; it is refused, not normalised"
+    return ""

@@ -1,0 +1,11 @@
+"""The dialects of this version. A new one is a file beside this one and a line here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from proxy.wire.anthropic import ANTHROPIC_MESSAGES
+from proxy.wire.dialect import Dialect
+from proxy.wire.openai_chat import OPENAI_CHAT
+
+DIALECTS: Final[tuple[Dialect, ...]] = (ANTHROPIC_MESSAGES, OPENAI_CHAT)
