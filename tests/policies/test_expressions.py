@@ -419,6 +419,12 @@ def test_one_missing_field_in_a_list_spoils_the_list() -> None:
         value_of("sum(args.payments[*].amount) < 5 USD", with_roots(args={"payments": payments}))
 
 
+def test_an_element_of_another_kind_spoils_the_list() -> None:
+    """Also where no operation would have looked at it."""
+    with pytest.raises(EvaluationError, match=r"args\.to is a number, not a string"):
+        value_of("count(args.to) == 2", with_roots(args={"to": ["a", 5]}))
+
+
 def test_an_empty_list_sums_to_nothing_of_its_kind() -> None:
     """Where the kind is declared there is a zero of it; where it is not, there is none."""
     environment = with_roots(args={"payments": (), "numbers": ()}, open={"list": []})
@@ -467,7 +473,7 @@ def test_elapsed_time_ignores_the_clocks_of_a_zone() -> None:
     """Two times of one zone, an hour of summer time between them, are as far apart as their instants."""
     before, after = (datetime(2026, 3, day, 12, 0, tzinfo=BERLIN) for day in (28, 29))
 
-    assert value_of("now() - order.delivered_at", Environment({"order": {"delivered_at": before}}, after)) == timedelta(
+    assert value_of("open.after - open.before", with_roots(open={"before": before, "after": after})) == timedelta(
         hours=23
     )
 
