@@ -125,10 +125,8 @@ class Writer:
         try:
             results = self._commit(batch)
         except (sqlite3.Error, ReceiptError, StoreError) as error:
-            if len(batch) == 1 or is_busy(error):
-                failure = (
-                    error if isinstance(error, StoreError) else StoreError(f"the store cannot be written: {error}")
-                )
+            if len(batch) == 1 or is_busy(error) or isinstance(error, StoreError):
+                failure = StoreError(f"the store cannot be written: {error}")
                 _answer([(request, failure) for request in batch])
                 return
         else:
@@ -146,7 +144,7 @@ class Writer:
                 self._is_head_known = True
             transaction = Transaction(connection, self._head)
             results = [request.work(transaction) for request in batch]
-            connection.execute("COMMIT")
+            _finish(connection)
         except BaseException:
             self._undo()
             raise
@@ -179,6 +177,14 @@ class Writer:
                 request = self._queue.get_nowait()
                 if isinstance(request, _Request):
                     _answer([(request, StoreError("the store is closed"))])
+
+
+def _finish(connection: sqlite3.Connection) -> None:
+    """COMMIT. What a failed one left is unknown, so nothing is tried again request by request: `StoreError` at once."""
+    try:
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise StoreError(str(error)) from error
 
 
 def _answer(answers: list[tuple[_Request[Any], object]]) -> None:
