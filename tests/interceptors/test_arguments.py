@@ -16,7 +16,20 @@ from interceptors.redaction import redacted
 from interceptors.strict_json import parse
 from policies.currencies import EXPONENTS
 from policies.expressions import Unreadable
-from policies.values import BOOLEAN, DATE, DURATION, INTEGER, NUMBER, STRING, TIMESTAMP, Money, Unit, list_of, record_of
+from policies.values import (
+    BOOLEAN,
+    DATE,
+    DURATION,
+    INTEGER,
+    NUMBER,
+    STRING,
+    TIMESTAMP,
+    Money,
+    Type,
+    Unit,
+    list_of,
+    record_of,
+)
 from tests.interceptors.builders import pipeline
 
 if TYPE_CHECKING:
@@ -346,10 +359,10 @@ def test_marking_what_was_read_changes_nothing_of_what_is_stored(text: str) -> N
         (record_of({"a": STRING}), "[]", False),
     ],
 )
-def test_a_field_of_a_fact_is_of_its_type_or_unreadable(type_: object, text: str, ok: bool) -> None:
+def test_a_field_of_a_fact_is_of_its_type_or_unreadable(type_: Type, text: str, ok: bool) -> None:
     """Facts are read as strictly as arguments; what is not of the type is a mark that makes its readers fire."""
     document = {"at": {"here": parse(text)}}
-    read = read_field(document, ("at", "here"), type_)  # type: ignore[arg-type]
+    read = read_field(document, ("at", "here"), type_)
     assert isinstance(read, Unreadable) is not ok
 
 

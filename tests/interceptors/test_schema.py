@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +16,9 @@ from interceptors.schema import (
     _validator,
     violation,
 )
+
+if TYPE_CHECKING:
+    from interceptors.calls import Json
 
 OBJECT = b'{"type":"object","properties":{"a":{"type":"integer","maximum":5},"o":{"required":["x"]}},"required":["a"]}'
 
@@ -31,9 +35,11 @@ OBJECT = b'{"type":"object","properties":{"a":{"type":"integer","maximum":5},"o"
         ({"a": 1, "o": {}}, Violation("o.x", "required")),
     ],
 )
-def test_the_first_violation_is_told_by_place_and_keyword(arguments: object, expected: Violation | None) -> None:
+def test_the_first_violation_is_told_by_place_and_keyword(
+    arguments: dict[str, Json], expected: Violation | None
+) -> None:
     """Never by the value that violates."""
-    found = violation(OBJECT, arguments)  # type: ignore[arg-type]
+    found = violation(OBJECT, arguments)
     assert found == expected
     assert "secret" not in str(found)
 
