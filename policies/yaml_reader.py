@@ -187,7 +187,7 @@ class _Reader:
             self._add(event, path, "the text holds a control character or half a character")
             return ScalarNode(self._origin(event), path, "?", plain)
         if plain and flow and _is_half(event.value):
-            self._add(event, path, f"{event.value!r} is half an expression: {_SPLIT}")
+            self._add(event, path, f"half an expression: {_SPLIT}")
         if plain and self._runs_into_comment(event):
             self._add(event, path, "a comment behind a value begins with '# ': quote the text if '#' belongs to it")
         return ScalarNode(self._origin(event), path, event.value, plain)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import re2
 
 from policies.documents import keys
-from policies.documents.scalars import ROOTS, code, currency, dotted_path, identifier, seconds, simple_type
+from policies.documents.scalars import ROOTS, code, currency, dotted_path, expandable, identifier, seconds, simple_type
 from policies.model import Fact, FactField, FileSource, HttpSource, Ruling
 from policies.nodes import ScalarNode, joined, listed
 from policies.patterns import Pattern
@@ -92,7 +92,7 @@ def _read_source(mapping: MappingNode, folder: Path, problems: Problems) -> Http
     node = mapping.get("headers")
     for name, value in node.mapping().entries.items() if node is not None else ():
         with problems.collect():
-            headers[_header_name(name, value, headers)] = value.convert(_header_value)
+            headers[_header_name(name, value, headers)] = expandable(value)
     return HttpSource(url, headers)
 
 
@@ -129,12 +129,6 @@ def _header_name(name: str, node: Node, known: Mapping[str, Expandable]) -> str:
     if name.lower() in known:
         node.fail(f"the header {name!r} stands here twice")
     return name.lower()
-
-
-def _header_value(text: str) -> Expandable:
-    if any(character < " " or character == "\x7f" for character in text):
-        raise ValueError("the value of a header must be one line")
-    return Expandable.parse(text)
 
 
 def _read_timeout(mapping: MappingNode) -> float:

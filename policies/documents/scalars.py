@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 import re2
 
 from policies.currencies import exponent
+from policies.problems import DocumentError
+from policies.secrets import Expandable
 from policies.spelling import parse_duration
 from policies.values import BOOLEAN, DATE, INTEGER, NUMBER, STRING, Type
 
@@ -65,6 +67,17 @@ def currency(text: str) -> str:
 def seconds(text: str) -> float:
     """A duration such as `2s` in seconds. `ValueError` else."""
     return parse_duration(text).total_seconds()
+
+
+def expandable(node: Node) -> Expandable:
+    """A text with references to secrets. What it is, where it is none, is not told: it may be the secret itself."""
+    try:
+        text = node.text()
+    except DocumentError:
+        node.fail("expected a text, best a reference such as ${NAME} or ${file:/path}")
+    if any(character < " " or character == "\x7f" for character in text):
+        node.fail("must be one line")
+    return node.apply(Expandable.parse, text)
 
 
 def simple_type(node: Node) -> Type:

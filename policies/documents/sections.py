@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import re2
 
 from policies.documents import keys
-from policies.documents.scalars import code, dotted_path, identifier, label, simple_type
+from policies.documents.scalars import code, dotted_path, expandable, identifier, label, simple_type
 from policies.model import Category, Identity, Origin, SessionField, SessionSource, folded
 from policies.nodes import ScalarNode, SequenceNode, suggestion
-from policies.secrets import Expandable
 from policies.system_reasons import SYSTEM_REASONS
 from policies.values import STRING, Value, parse_literal, type_of_value
 
@@ -96,7 +95,7 @@ def read_identities(
             mapping = node.mapping()
             with problems.collect():
                 mapping.check_keys(keys.IDENTITY, keys.LATER)
-            token = mapping.require("token").convert(Expandable.parse)
+            token = expandable(mapping.require("token"))
             if token.source in tokens:
                 mapping.require("token").fail(
                     f"has the same token as {tokens[token.source]!r}: they cannot be told apart"

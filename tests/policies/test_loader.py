@@ -299,3 +299,13 @@ def test_the_traps_of_yaml_in_a_policy() -> None:
     assert [policy.constants[name] for name in "cde"] == ["500.00 USD", "1:30", "off"]
     assert policy.tools["t"].arguments is not None
     assert policy.tools["t"].arguments["x"].one_of == ("yes", "no", "off")
+
+
+def test_what_could_be_a_secret_is_never_printed() -> None:
+    """A token or a header that is written out and wrong is told by its place alone."""
+    header = "facts: {f: {key: {pattern: a}, http: 'http://x/{key}', headers: {a: %s}, fields: {}}}"
+    for secret in ("12345678", "[hunter2]", '"hunter2\\nx"', '"${hunter2"', "hunter2(, b: c"):
+        for text in (f"identities: {{i: {{token: {secret}}}}}", header % secret):
+            problems = told(text)
+            assert "hunter2" not in problems
+            assert "1234" not in problems

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from policies import Policy, PolicyError, load_policy_text
 from policies.documents import keys
+from policies.explain import explain
 from policies.expressions import Expression
+from policies.lint import lint
 from policies.model import Origin
 from policies.secrets import Expandable
 from policies.templates import Template
@@ -230,12 +232,14 @@ def test_the_tree_that_is_edited_is_the_policy() -> None:
 
 
 def outcome(text: str) -> str:
+    """What loads can also be explained and linted."""
     try:
-        load_policy_text(text)
+        policy = load_policy_text(text)
     except PolicyError as error:
         told = str(error).split("\n")
         return "refused" if all(line.startswith("policy.yaml:") for line in told) else "refused without a place"
-    return "loaded"
+    lint(policy)
+    return "loaded" if explain(policy, None) else "unexplained"
 
 
 def test_every_single_deletion_is_a_policy_or_a_policy_error() -> None:
