@@ -1,6 +1,8 @@
-"""A policy after loading: frozen, compiled, and complete. What a decision reads; it knows no YAML and no file but its origin.
+"""A policy after loading: frozen, compiled, and complete. What a decision reads; it knows no YAML and no file but where
+it stands.
 
-Every mapping keeps the order of the file. Names of tools are as the policy spells them; `Policy.tool` finds them folded.
+Every mapping keeps the order of the file. Names of tools are as the policy spells them; `Policy.tool` finds them
+folded.
 """
 
 from __future__ import annotations

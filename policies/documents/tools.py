@@ -15,7 +15,7 @@ from policies.documents.scalars import identifier
 from policies.expressions import EACH, Expression, ExpressionError, Scope, compile_expression, dotted
 from policies.model import Argument, Fact, FactUse, OnRefusal, Rule, Tool, ToolEffect, folded
 from policies.nodes import listed, suggestion
-from policies.values import ANY, Kind, Type
+from policies.values import ANY, Kind, Type, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -107,12 +107,11 @@ def _read_tool(name: str, mapping: MappingNode, around: Surroundings, defaults: 
     args = ANY
     node = mapping.get("arguments")
     if node is not None:
-        before = len(problems)
         with problems.collect():
             arguments = read_arguments(node, problems)
-            args = arguments_type(arguments)
-        if len(problems) != before:
-            args = ANY  # what is broken there need not be told again where it is read
+            # What is broken there is open here: it need not be told again where it is read.
+            broken = {key: ANY for key in node.mapping().entries if key not in arguments}
+            args = record_of({**arguments_type(arguments).fields, **broken})
     facts: dict[str, FactUse] = {}
     roots: dict[str, Type] = {}
     node = mapping.get("facts")

@@ -74,6 +74,11 @@ def test_what_reads_a_broken_entry_is_not_told_again() -> None:
 
     assert not problems
     assert tools["t"] is not None
+    text = (
+        "{t: {arguments: {a: {type: integer, limits: x}, b: {}}, rules: [{forbid: malformed, when: args.b > args.a}]}}"
+    )
+    read_tools(node(text), around, Defaults(), problems)
+    assert [problem.path for problem in problems.found] == ["t.arguments.a.limits", "t.arguments.b"]
     assert fact_type(None, many=True) == ANY
 
 
