@@ -12,16 +12,21 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from proxy.demo.turns import Dialect
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from proxy.demo.gate_process import GateFolder
-    from proxy.demo.stage import Performance
-    from proxy.demo.turns import Dialect
+    from proxy.demo.stage import Model, Performance
 
 WIDTH = 100  # where there is no terminal, and at most this on a wide one
 WIDTH_MAX = 140
 OK, FAILED, USAGE = 0, 1, 2
+_LIVE = (
+    (Dialect.ANTHROPIC, "ANTHROPIC", "https://api.anthropic.com", "claude-sonnet-5-5"),
+    (Dialect.CHAT, "OPENAI", "https://api.openai.com", "gpt-5.4"),
+)
 
 
 def main(live: bool, folder: Path | None = None) -> int:
@@ -31,20 +36,20 @@ def main(live: bool, folder: Path | None = None) -> int:
     SDKs are not installed.
     """
     console = _console()
-    keys = _live_keys(os.environ) if live else {}
-    if live and not keys:
-        console.print("--live needs a provider's key: set ANTHROPIC_API_KEY, OPENAI_API_KEY or both", style="red")
-        return USAGE
     try:
         from proxy.demo import stage  # noqa: PLC0415 - the SDKs are an extra that only the demo needs
         from proxy.demo.gate_process import GateFailedError, GateFolder  # noqa: PLC0415 - as above
     except ModuleNotFoundError as error:
         console.print(f"the demo needs {error.name!r}: pip install 'callgate\\[demo]'", style="red")
         return USAGE
+    models = _live_models(os.environ) if live else {}
+    if live and not models:
+        console.print("--live needs a provider's key: set ANTHROPIC_API_KEY, OPENAI_API_KEY or both", style="red")
+        return USAGE
     place = GateFolder(folder or Path(tempfile.mkdtemp(prefix="callgate-demo-")))
     console.print(_opening(live))
     try:
-        performance = asyncio.run(stage.perform(place, os.environ, keys))
+        performance = asyncio.run(stage.perform(place, os.environ, models))
     except GateFailedError as error:
         console.print(Text(str(error), "red"))
         return FAILED
@@ -59,11 +64,15 @@ def _console() -> Console:
     return console
 
 
-def _live_keys(environment: Mapping[str, str]) -> dict[Dialect, str]:
-    from proxy.demo.turns import Dialect  # noqa: PLC0415 - beside the others of this file
+def _live_models(environment: Mapping[str, str]) -> dict[Dialect, Model]:
+    """The real models whose provider's key is in the environment; `*_MODEL` there names another than the usual one."""
+    from proxy.demo.stage import Model  # noqa: PLC0415 - imports the SDKs
 
-    named = {Dialect.ANTHROPIC: "ANTHROPIC_API_KEY", Dialect.CHAT: "OPENAI_API_KEY"}
-    return {dialect: environment[name] for dialect, name in named.items() if environment.get(name)}
+    return {
+        dialect: Model(url, environment[f"{prefix}_API_KEY"], environment.get(f"{prefix}_MODEL") or name)
+        for dialect, prefix, url, name in _LIVE
+        if environment.get(f"{prefix}_API_KEY")
+    }
 
 
 def _opening(live: bool) -> Text:
@@ -111,7 +120,7 @@ def _next(folder: GateFolder) -> list[Text]:
         ("that none was altered", f"{called} receipts verify {state}"),
         ("what waits for a person", f"{called} escalations list {state}"),
         ("the rules in sentences", f"{called} explain process_refund --policy {folder.policy}"),
-        ("the policy itself", "policies/packs/refund-desk/policy.yaml"),
+        ("the policy itself", str(folder.policy)),
         ("in front of your own agent", "README.md, docs/"),
     )
     heading = Text("\nWhere to look next", "bold")

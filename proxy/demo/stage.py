@@ -23,9 +23,16 @@ if TYPE_CHECKING:
     from proxy.demo.cases import Lane
     from proxy.demo.evidence import Receipt
 
-MODELS = {Dialect.ANTHROPIC: "claude-sonnet-5-5", Dialect.CHAT: "gpt-5.4"}
 UPSTREAMS = {Dialect.ANTHROPIC: "anthropic", Dialect.CHAT: "openai"}
-LIVE_URLS = {Dialect.ANTHROPIC: "https://api.anthropic.com", Dialect.CHAT: "https://api.openai.com"}
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model to talk to, and the key that its provider wants; the gate passes it through."""
+
+    url: str
+    key: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +46,25 @@ class Performance:
 async def perform(
     folder: GateFolder,
     environment: Mapping[str, str],
-    live_keys: Mapping[Dialect, str],
+    models: Mapping[Dialect, Model],
     *,
     policy: Path = PACK,
     lanes: Sequence[Lane] = LANES,
 ) -> Performance:
-    """Play the cases. With `live_keys` (a provider's key by dialect) those providers answer, else the scripted one.
+    """Play the cases of the lanes that have one of `models` to talk to; with no models at all, with the scripted one.
 
     Raises `GateFailedError`.
     """
-    lanes = [lane for lane in lanes if not live_keys or lane.dialect in live_keys]
     tokens = {AGENT: secrets.token_urlsafe(), GATE: secrets.token_urlsafe()}
     session_key = secrets.token_urlsafe(48)
+    lanes = [lane for lane in lanes if not models or lane.dialect in models]
     back_end = BackEnd(orders(lanes), tokens, may_refund=frozenset({AGENT}))
     async with AsyncExitStack() as stack:
         shop = await stack.enter_async_context(serving(back_end.app()))
-        if live_keys:
-            urls = {UPSTREAMS[dialect]: LIVE_URLS[dialect] for dialect in live_keys}
-        else:
-            model = await stack.enter_async_context(serving(Provider(script(lanes)).app()))
-            urls = dict.fromkeys(UPSTREAMS.values(), model)
-        folder.prepare(urls, policy)
+        if not models:
+            url = await stack.enter_async_context(serving(Provider(script(lanes)).app()))
+            models = {dialect: Model(url, key="none-is-needed", name="scripted") for dialect in Dialect}
+        folder.prepare({UPSTREAMS[dialect]: model.url for dialect, model in models.items()}, policy)
         own = {"ORDERS_URL": shop, "ORDERS_TOKEN": tokens[GATE], "SESSION_KEY": session_key}
         gate = await stack.enter_async_context(running(folder, {**environment, **own}))
         played: list[Played] = []
@@ -69,8 +74,8 @@ async def perform(
                 orders_url=shop,
                 orders_token=tokens[AGENT],
                 session_key=session_key,
-                api_key=live_keys.get(lane.dialect, "no-key-is-needed"),
-                model=MODELS[lane.dialect],
+                api_key=models[lane.dialect].key,
+                model=models[lane.dialect].name,
             )
             played += await play(lane, access, back_end)
     state = ("--state", str(folder.state))
