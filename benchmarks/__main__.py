@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import pstats
 import shlex
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from benchmarks.processes import BenchmarkError, Process, free_port, running
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+PROFILED_LINES = 30
 RESULTS = Path(__file__).resolve().parent / "results"
 FULL, QUICK = Effort(rounds=7, share=1.0), Effort(rounds=3, share=0.1)
 CALLGATE = str(Path(sys.executable).with_name("callgate"))
@@ -34,19 +36,28 @@ CALLGATE = str(Path(sys.executable).with_name("callgate"))
 @click.option("--quick", is_flag=True, help="A tenth of the requests, three rounds: to see that it runs.")
 @click.option("--cell", "wanted", multiple=True, help="Only cells whose name holds this text; may be given again.")
 @click.option("--callgate", default=CALLGATE, show_default="beside this Python", help="The command to measure.")
+@click.option(
+    "--profile", type=click.Path(path_type=Path, dir_okay=False), help="Run the gate under cProfile; of one cell."
+)
 @click.option("--control", is_flag=True, help="The pass-through against itself: what the figures are worth.")
 @click.option(
     "--results", default=RESULTS, type=click.Path(path_type=Path, file_okay=False), help="Where to keep them."
 )
-def main(quick: bool, wanted: tuple[str, ...], callgate: str, control: bool, results: Path) -> None:
+def main(
+    quick: bool, wanted: tuple[str, ...], callgate: str, control: bool, profile: Path | None, results: Path
+) -> None:
     """Measure the gate against a plain pass-through in one run."""
     cells = [cell for cell in CELLS if not wanted or any(text in cell.name for text in wanted)]
     if control:
         cells = [cell for cell in cells if cell.measure is not Measure.DECISION]
     if not cells:
         raise click.UsageError("no cell has such a name: " + ", ".join(cell.name for cell in CELLS))
+    if profile is not None and (len(cells) != 1 or control):
+        raise click.UsageError("a profile is of one cell and of the gate: name the cell with --cell")
     effort = QUICK if quick else FULL
     command = None if control else shlex.split(callgate)
+    if command is not None and profile is not None:
+        command = [sys.executable, "-m", "cProfile", "-o", str(profile.resolve()), *command]
     print(f"{'cell':<46}{'gate':>14}{'beside':>14}{'figure':>9}{'budget':>9}", flush=True)
     found: list[Result] = []
     try:
@@ -55,6 +66,10 @@ def main(quick: bool, wanted: tuple[str, ...], callgate: str, control: bool, res
             print(_row(found[-1]), flush=True)
     except BenchmarkError as error:
         raise click.ClickException(str(error)) from error
+    if profile is not None:
+        # Figures under a profiler are no measurement: nothing is kept.
+        pstats.Stats(str(profile)).sort_stats("tottime").print_stats(PROFILED_LINES)
+        return
     print(f"kept in {_keep(found, results, effort, control)}")
     over = [result for result in found if result.figure > 2 * result.budget]
     if over:
