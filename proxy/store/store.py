@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from proxy.store import erasure, halts
 from proxy.store.connections import BUSY_TIMEOUT_MS, Connect, connect, prepare
 from proxy.store.entries import Committed, Entry, Erasure, Retained
-from proxy.store.folder import SubjectKey, check_folder, make_folder, make_key
+from proxy.store.folder import DATABASE, SubjectKey, check_folder, make_folder, make_key
 from proxy.store.halts import HaltLook
 from proxy.store.ids import new_receipt_id, new_writer_id
 from proxy.store.reader import Reader
@@ -84,6 +84,10 @@ class Store:
         """The keyed digest under which a subject's value is recorded. Raises `ValueError` for an empty one."""
         return self._key.digest(subject)
 
+    async def probe(self) -> None:
+        """Raises `StoreError` where no transaction can be had now. It writes nothing, so a full disk is not seen."""
+        await self._writer.run(lambda _: None)
+
     async def commit(self, entries: Sequence[Entry]) -> list[Committed]:
         """Write all entries or none, in their order, behind this process's chain (guarantee G8).
 
@@ -140,7 +144,10 @@ class Store:
 
         cases = await self._writer.run(lambda each: erasure.expire_escalations(each, payloads_before))
         records = await steps(prune)
-        return Retained(payloads=await steps(expire), escalations=cases, records=records)
+        payloads = await steps(expire)
+        if cases or records or payloads:
+            await asyncio.to_thread(_scrub, self._state)
+        return Retained(payloads=payloads, escalations=cases, records=records)
 
     async def read(self, question: Callable[[Reader], T]) -> T:
         """Ask off the loop: `await store.read(lambda reader: reader.receipts(limit=20))`. Raises `StoreError`."""
@@ -155,7 +162,7 @@ class Store:
 def _scrub(state: Path) -> bool:
     """Empty the write-ahead log, which holds pages as they were. False where a reader still needs them."""
     try:
-        connection = connect(state / "callgate.db")
+        connection = connect(state / DATABASE)
         try:
             connection.execute("PRAGMA busy_timeout = 1000")
             (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

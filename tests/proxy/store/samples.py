@@ -92,6 +92,7 @@ class Faults:
         self.error: Callable[[], Exception] = lambda: sqlite3.OperationalError("disk I/O error")
         self.statements: list[str] = []
         self.hit = ""
+        self.also: tuple[str, ...] = ()
 
     def connect(self, path: Path) -> sqlite3.Connection:
         self._count("CONNECT")
@@ -119,6 +120,8 @@ class Faults:
 
     def _count(self, sql: str) -> None:
         self.statements.append(sql)
+        if self.also and sql.startswith(self.also):
+            raise self.error()
         if self.only and not sql.startswith(self.only):
             return
         self.count += 1

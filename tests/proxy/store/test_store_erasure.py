@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from interceptors.chain import GENESIS, Head
 from interceptors.receipts import ErasureCause, Kind
 from interceptors.verification import Fault
 from policies.model import Ruling
-from proxy.store import Entry, Erasure, Retained, erasure, open_reader, open_store, payload_of
+from proxy.store import Entry, Erasure, Retained, erasure, open_reader, open_store, payload_of, transaction
 from tests.proxy.store.samples import DAY, NOW, decided, draft, released
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from interceptors.chain import Head
     from interceptors.verification import Report
     from proxy.store import Store
 
@@ -130,6 +130,10 @@ async def test_a_chain_that_went_wholly_goes_on(store: Store) -> None:
     [second] = await store.commit([Entry(decided())])
 
     assert second.head.seq == first.head.seq + 1
+    heads = await store.read(
+        lambda reader: [transaction.read_head(reader._connection, name) for name in (second.head.writer, "w_NEW")]
+    )
+    assert heads == [second.head, Head("w_NEW", 0, GENESIS)]
     assert (await _verify(other)).findings == ()
     assert first.head in (await _verify(other)).pruned
     await other.close()

@@ -6,17 +6,20 @@ import asyncio
 import contextlib
 import sqlite3
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from policies.model import Ruling
-from proxy.store import Entry, Store, StoreError, open_reader, open_store
+from proxy.store import Entry, Store, StoreError, open_reader, open_store, writer
 from tests.proxy.store.samples import DAY, NOW, Faults, decided, draft, released
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
     from pathlib import Path
+
+    from interceptors.chain import Head
+    from interceptors.verification import Report
 
 FAILURES: dict[str, Callable[[Faults], None]] = {
     "once": lambda faults: None,
@@ -33,13 +36,20 @@ async def _receipts(store: Store) -> set[str]:
     return {record.receipt for record in await store.read(lambda reader: list(reader.records()))}
 
 
-async def _traffic(store: Store) -> tuple[set[str], set[str]]:
+async def _verify(store: Store, *noted: Head) -> Report:
+    return await store.read(lambda reader: reader.verify(noted))
+
+
+async def _traffic(store: Store, n: int) -> tuple[set[str], set[str]]:
     """Commits in three kinds; the receipts that were promised, and those whose commit failed."""
     promised: set[str] = set()
     failed: set[str] = set()
     for round_ in range(3):
         records = [decided(), decided(ruling=Ruling.ESCALATE)]
-        entries = [Entry(records[0], when_halted=records[0]), Entry(records[1], escalation=draft(digest=f"{round_}"))]
+        entries = [
+            Entry(records[0], when_halted=records[0]),
+            Entry(records[1], escalation=draft(digest=f"{n} {round_}")),
+        ]
         try:
             await store.commit(entries)
         except StoreError:
@@ -50,62 +60,49 @@ async def _traffic(store: Store) -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.parametrize("how", FAILURES)
-async def test_a_failing_statement_fails_its_transaction_only(tmp_path: Path, how: str) -> None:
+async def test_a_failing_statement_fails_its_transaction_only(state: Path, how: str) -> None:
     """For every n: the n-th statement fails; what was promised is kept, what failed is not seen, later commits work.
 
     One thing is excepted: where COMMIT did its work and then reported a fault, the record is there although its caller
     was refused, which is the safe side.
     """
-    n = 0
-    is_hit = True
-    while is_hit:
-        n += 1
-        faults = Faults()
-        store = await _open(tmp_path / f"state-{n}", faults)
-        faults.count, faults.fail_at = 0, n
-        FAILURES[how](faults)
-        try:
-            promised, failed = await _traffic(store)
+    faults = Faults()
+    kept: set[str] = set()
+    n, is_hit = 0, True
+    async with await _open(state, faults) as store:
+        while is_hit:
+            n += 1
+            faults.count, faults.fail_at = 0, n
+            FAILURES[how](faults)
+            promised, failed = await _traffic(store, n)
             is_hit = bool(failed)
             faults.fail_at = faults.fail_all_from = 0
             [last] = await store.commit([Entry(late := decided())])
 
-            kept = await _receipts(store)
-            done_but_refused = failed if faults.after and faults.hit == "COMMIT" else set()
-            assert kept == promised | {late.receipt} | done_but_refused
-            report = await store.read(lambda reader, head=last.head: reader.verify([head]))  # type: ignore[misc]
-            assert report.findings == ()
-        finally:
-            await store.close()
+            kept |= promised | {late.receipt}
+            if faults.after and faults.hit == "COMMIT":
+                kept |= failed
+            assert await _receipts(store) == kept
+            assert (await _verify(store, last.head)).findings == ()
     assert n > 12, "the loop never met the statements of a commit"
 
 
 async def test_a_lost_connection_is_opened_anew(state: Path) -> None:
     """Where even the ROLLBACK fails the connection is given up, and the next commit opens another."""
     faults = Faults()
-    store = await _open(state, faults)
-    await store.commit([Entry(decided())])
-    faults.only = "ROLLBACK"
-    faults.count, faults.fail_at = 0, 1
-    original = faults._count
-
-    def fail_insert(sql: str) -> None:
-        if sql.startswith("INSERT INTO payloads"):
-            raise sqlite3.OperationalError("disk I/O error")
-        original(sql)
-
-    faults._count = fail_insert  # type: ignore[method-assign]
-    with pytest.raises(StoreError, match="disk I/O error"):
+    async with await _open(state, faults) as store:
         await store.commit([Entry(decided())])
-    faults._count = original  # type: ignore[method-assign]
-    connects = faults.statements.count("CONNECT")
+        faults.also = ("INSERT INTO payloads", "ROLLBACK")
+        with pytest.raises(StoreError, match="disk I/O error"):
+            await store.commit([Entry(decided())])
+        faults.also = ()
+        connects = faults.statements.count("CONNECT")
 
-    await store.commit([Entry(decided())])
+        await store.commit([Entry(decided())])
 
-    assert faults.statements.count("CONNECT") == connects + 1
-    report = await store.read(lambda reader: reader.verify())
-    assert (report.records, report.findings) == (2, ())
-    await store.close()
+        assert faults.statements.count("CONNECT") == connects + 1
+        report = await _verify(store)
+        assert (report.records, report.findings) == (2, ())
 
 
 async def test_a_full_disk_refuses_and_recovers(state: Path) -> None:
@@ -143,7 +140,10 @@ async def test_a_lock_held_too_long_is_a_refusal(state: Path) -> None:
     with contextlib.closing(sqlite3.connect(state / "callgate.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         answers = await asyncio.gather(*(store.commit([Entry(decided())]) for _ in range(5)), return_exceptions=True)
+        with pytest.raises(StoreError, match="locked"):
+            await store.probe()
         other.execute("ROLLBACK")
+    await store.probe()
     await store.commit([Entry(decided())])
 
     assert all(isinstance(answer, StoreError) and "locked" in str(answer) for answer in answers)
@@ -175,51 +175,60 @@ async def test_a_halt_that_cannot_be_read_raises(state: Path) -> None:
     await store.close()
 
 
+async def _behind_a_blocked_writer(store: Store, *waiting: Coroutine[Any, Any, object]) -> list[object]:
+    """Run requests while the writer is busy, so that they share its next transaction; their answers."""
+    blocker = threading.Event()
+    blocked = asyncio.create_task(store._writer.run(lambda _: blocker.wait(5)))
+    await asyncio.sleep(0.05)
+    tasks = [asyncio.create_task(each) for each in waiting]
+    await asyncio.sleep(0.05)
+    blocker.set()
+    await blocked
+    return list(await asyncio.gather(*tasks, return_exceptions=True))
+
+
 async def test_a_failure_of_one_does_not_take_the_batch_along(state: Path) -> None:
     """Where a shared transaction fails, each request is tried alone: only the one at fault is refused."""
-    store = await _open(state, Faults())
-    blocker = threading.Event()
-
-    def block(_: object) -> None:
-        blocker.wait(5)
 
     def fail(_: object) -> None:
         raise sqlite3.IntegrityError("planted")
 
-    waiting = asyncio.create_task(store._writer.run(block))
-    await asyncio.sleep(0.05)
-    tasks: list[Awaitable[object]] = [store.commit([Entry(decided())]) for _ in range(3)]
-    gathered = asyncio.gather(*tasks, store._writer.run(fail), return_exceptions=True)
-    await asyncio.sleep(0.05)
-    blocker.set()
-    answers = await gathered
-    await waiting
+    async with await _open(state, Faults()) as store:
+        commits = [store.commit([Entry(decided())]) for _ in range(3)]
 
-    assert [type(answer) for answer in answers] == [list, list, list, StoreError]
-    assert (await store.read(lambda reader: reader.verify())).records == 3
-    await store.close()
+        answers = await _behind_a_blocked_writer(store, *commits, store._writer.run(fail))
+
+        assert [type(answer) for answer in answers] == [list, list, list, StoreError]
+        assert (await _verify(store)).records == 3
 
 
 async def test_a_commit_that_fails_late_is_not_repeated(state: Path) -> None:
     """Where a shared COMMIT did its work and then reported a fault, its callers are refused, none is written twice."""
     faults = Faults()
-    store = await _open(state, faults)
-    await store.commit([Entry(decided())])
-    faults.only, faults.after, faults.count, faults.fail_at = "COMMIT", True, 0, 1
-    blocker = threading.Event()
-    records = [decided() for _ in range(4)]
-    waiting = asyncio.create_task(store._writer.run(lambda _: blocker.wait(5)))
-    tasks = [asyncio.create_task(store.commit([Entry(record)])) for record in records]
-    await asyncio.sleep(0.05)
-    blocker.set()
+    async with await _open(state, faults) as store:
+        await store.commit([Entry(decided())])
+        faults.only, faults.after, faults.count, faults.fail_at = "COMMIT", True, 0, 2  # 1 is the blocker's
 
-    answers = await asyncio.gather(waiting, *tasks, return_exceptions=True)
+        answers = await _behind_a_blocked_writer(store, *(store.commit([Entry(decided())]) for _ in range(4)))
 
-    assert any(isinstance(answer, StoreError) for answer in answers)
-    kept = [record.receipt for record in await store.read(lambda reader: list(reader.records()))]
-    assert len(kept) == len(set(kept))
-    assert (await store.read(lambda reader: reader.verify())).findings == ()
-    await store.close()
+        assert [type(answer) for answer in answers] == [StoreError] * 4
+        report = await _verify(store)
+        assert (report.records, report.findings) == (5, ())
+        [last] = await store.commit([Entry(decided())])
+        assert last.head.seq == 6
+
+
+async def test_requests_past_a_batch_wait_for_the_next(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transaction takes a bounded number of requests; the others follow in order."""
+    monkeypatch.setattr(writer, "BATCH_REQUESTS_MAX", 3)
+    faults = Faults()
+    async with await _open(state, faults) as store:
+        faults.statements.clear()
+
+        answers = await _behind_a_blocked_writer(store, *(store.commit([Entry(decided())]) for _ in range(7)))
+
+        assert [answer[0].head.seq for answer in answers] == [1, 2, 3, 4, 5, 6, 7]  # type: ignore[index] # none failed
+        assert faults.statements.count("COMMIT") == 4  # the blocker's, and 3 + 3 + 1
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -247,41 +256,36 @@ async def test_a_broken_writer_leaves_nobody_waiting(state: Path) -> None:
     assert report.findings == ()
 
 
-@pytest.mark.parametrize("deed", ["erase", "retain", "halt", "resume"])
-async def test_operations_are_whole_or_not_at_all(tmp_path: Path, deed: str) -> None:
-    """For every n: where the n-th statement of an erasure, a retention or a halt fails, the chains still verify."""
-    n, is_hit = 0, True
-    while is_hit:
-        n += 1
-        faults = Faults()
-        store = await _open(tmp_path / f"state-{n}", faults)
-        subject = store.subject_digest("cus_1")
-        record = decided(time=NOW - 10 * DAY, subject=subject)
-        await store.commit([Entry(record), Entry(released(record.receipt, subject=subject)), Entry(decided())])
-        if deed == "resume":
-            await store.halt(by="anna", reason="", at=NOW)
-        deeds: dict[str, Callable[[], Awaitable[object]]] = {
-            "erase": lambda: store.erase("cus_1", by="anna", at=NOW),  # noqa: B023 # called in this round
-            "retain": lambda: store.retain(  # noqa: B023
-                receipts_before=NOW - 5 * DAY, payloads_before=NOW + DAY, at=NOW
-            ),
-            "halt": lambda: store.halt(by="anna", reason="", at=NOW),  # noqa: B023
-            "resume": lambda: store.resume(by="anna", at=NOW),  # noqa: B023
-        }
-        faults.count, faults.fail_at = 0, n
-        try:
-            is_hit = False
-            await deeds[deed]()
-        except StoreError:
-            is_hit = True
-        faults.fail_at = 0
-        report = await store.read(lambda reader: reader.verify())
-        halted = store.is_halted()
-        await deeds[deed]()
-        again = await store.read(lambda reader: reader.verify())
-        await store.close()
+DEEDS: dict[str, Callable[[Store], Awaitable[object]]] = {
+    "erase": lambda store: store.erase("cus_1", by="anna", at=NOW),
+    "retain": lambda store: store.retain(receipts_before=NOW - 5 * DAY, payloads_before=NOW + DAY, at=NOW),
+    "halt": lambda store: store.halt(by="anna", reason="", at=NOW),
+    "resume": lambda store: store.resume(by="anna", at=NOW),
+}
 
-        assert (report.findings, again.findings) == ((), ())
-        if is_hit and deed in ("halt", "resume"):
-            assert halted == (deed == "resume")
+
+@pytest.mark.parametrize("deed", DEEDS)
+async def test_operations_are_whole_or_not_at_all(state: Path, deed: str) -> None:
+    """For every n: where the n-th statement of an erasure, a retention or a halt fails, the chains still verify, the
+    halt is as it was, and the operation can be done again.
+    """
+    faults = Faults()
+    n, is_hit = 0, True
+    async with await _open(state, faults) as store:
+        subject = store.subject_digest("cus_1")
+        while is_hit:
+            n += 1
+            record = decided(time=NOW - 10 * DAY, subject=subject)
+            await store.commit([Entry(record), Entry(released(record.receipt, subject=subject)), Entry(decided())])
+            await (store.halt(by="anna", reason="", at=NOW) if deed == "resume" else store.resume(by="anna", at=NOW))
+            faults.count, faults.fail_at = 0, n
+            try:
+                await DEEDS[deed](store)
+                is_hit = False
+            except StoreError:
+                assert store.is_halted() == (deed == "resume")
+            faults.fail_at = 0
+            assert (await _verify(store)).findings == ()
+            await DEEDS[deed](store)
+            assert (await _verify(store)).findings == ()
     assert n > 3

@@ -90,6 +90,16 @@ def test_a_database_of_a_newer_version_is_refused(state: Path) -> None:
             opening(state)
 
 
+def test_a_file_that_is_no_database_is_refused(state: Path) -> None:
+    """Whatever lies in the database's place, opening it is a `StoreError`."""
+    state.mkdir(mode=0o700)
+    (state / "callgate.db").write_bytes(b"no database" * 1000)
+    (state / "callgate.db").chmod(0o600)
+
+    with pytest.raises(StoreError, match="file is not a database"):
+        open_store(state)
+
+
 def test_migrations_are_numbered_and_recorded(state: Path) -> None:
     """Each migration is applied once, in order, and the database says which."""
     _close(open_store(state))

@@ -48,14 +48,14 @@ FILTERS: dict[str, tuple[dict[str, Any], set[str]]] = {
 @pytest.mark.parametrize("name", FILTERS)
 async def test_filters_keep_what_they_name(store: Store, name: str) -> None:
     """Each filter keeps exactly the receipts it describes."""
-    common = {"time": NOW, "exchange": "ex_1", "tenant": "t"}
+    common: Any = {"time": NOW, "exchange": "ex_1", "tenant": "t"}
     await store.commit(
         [
             Entry(decided("rc_old", time=NOW - DAY)),
             Entry(decided("rc_cancel", tool="cancel_order")),
             Entry(decided("rc_forbid", ruling=Ruling.FORBID)),
-            Entry(Refused(receipt="rc_refused", dialect="openai-chat", status=400, reason="malformed", **common)),  # type: ignore[arg-type]
-            Entry(Unexamined(receipt="rc_passed", method="GET", path="/v1/models", upstream="openai", **common)),  # type: ignore[arg-type]
+            Entry(Refused(receipt="rc_refused", dialect="openai-chat", status=400, reason="malformed", **common)),
+            Entry(Unexamined(receipt="rc_passed", method="GET", path="/v1/models", upstream="openai", **common)),
         ]
     )
     words, expected = FILTERS[name]
