@@ -34,7 +34,9 @@ CALLGATE = str(Path(sys.executable).with_name("callgate"))
 
 @click.command()
 @click.option("--quick", is_flag=True, help="A tenth of the requests, three rounds: to see that it runs.")
-@click.option("--cell", "wanted", multiple=True, help="Only cells whose name holds this text; may be given again.")
+@click.option(
+    "--cell", "wanted", multiple=True, help="Only this cell, or those whose names hold it; may be given again."
+)
 @click.option("--callgate", default=CALLGATE, show_default="beside this Python", help="The command to measure.")
 @click.option(
     "--profile", type=click.Path(path_type=Path, dir_okay=False), help="Run the gate under cProfile; of one cell."
@@ -47,7 +49,7 @@ def main(
     quick: bool, wanted: tuple[str, ...], callgate: str, control: bool, profile: Path | None, results: Path
 ) -> None:
     """Measure the gate against a plain pass-through in one run."""
-    cells = [cell for cell in CELLS if not wanted or any(text in cell.name for text in wanted)]
+    cells = _wanted(wanted)
     if control:
         cells = [cell for cell in cells if cell.measure is not Measure.DECISION]
     if not cells:
@@ -74,6 +76,14 @@ def main(
     over = [result for result in found if result.figure > 2 * result.budget]
     if over:
         raise click.ClickException(f"more than twice the budget: {', '.join(result.cell for result in over)}")
+
+
+def _wanted(texts: tuple[str, ...]) -> list[Cell]:
+    """The cells that a text names, whole or in part; a text that is a whole name means that cell alone."""
+    names = {cell.name for cell in CELLS}
+    whole = {text for text in texts if text in names}
+    parts = [text for text in texts if text not in names]
+    return [cell for cell in CELLS if not texts or cell.name in whole or any(part in cell.name for part in parts)]
 
 
 def _measured(cell: Cell, command: Sequence[str] | None, effort: Effort) -> Result:
