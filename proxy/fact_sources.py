@@ -29,7 +29,7 @@ KEY_LENGTH_MAX = 512
 
 @dataclass(frozen=True, slots=True)
 class HttpReading:
-    """`url` holds the key's place behind its host; headers are complete, with their secrets."""
+    """`url` holds the key's place behind its host; headers have their secrets, and names in lower case."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)

@@ -134,7 +134,7 @@ class FactsReader:
                 assert_never(source.reading)
 
     async def _ask_http(self, reading: HttpReading, key: str) -> Mapping[str, Json]:
-        headers = {"Accept": "application/json", **reading.headers, "Accept-Encoding": "identity"}
+        headers = {"accept": "application/json", **reading.headers, "accept-encoding": "identity"}
         try:
             url = reading.target(key)
             async with self._session.get(url, headers=headers, allow_redirects=False) as response:

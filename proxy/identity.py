@@ -14,6 +14,8 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from proxy.store.errors import StateFolderError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -69,7 +71,7 @@ def tenant_key(state: Path) -> bytes:
 
     Raises:
         OSError: the folder cannot be read or written.
-        ValueError: the file holds something else than a key.
+        StateFolderError: the file holds something else than a key.
     """
     folder = state / "keys"
     path = folder / "tenant.key"
@@ -88,7 +90,7 @@ def tenant_key(state: Path) -> bytes:
             scratch.unlink()
     key = path.read_bytes()
     if len(key) != _KEY_BYTES:
-        raise ValueError(f"{path.name!r} in the state folder does not hold a key of {_KEY_BYTES} bytes")
+        raise StateFolderError(f"{path.name!r} in the state folder does not hold a key of {_KEY_BYTES} bytes")
     return key
 
 

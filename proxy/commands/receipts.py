@@ -131,10 +131,9 @@ def verify(state: Path, heads: tuple[str, ...]) -> None:
 @state_option
 def export(state: Path) -> None:
     """Write every record as a line of JSON, the oldest first."""
-    out = click.get_binary_stream("stdout")
     with failing_on(StoreError), open_reader(state) as reader:
         for record in reader.records():
-            out.write(to_line(record) + b"\n")
+            sys.stdout.buffer.write(to_line(record) + b"\n")
 
 
 @receipts.command()

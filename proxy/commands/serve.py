@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -58,4 +57,4 @@ def serve(
     """
     flags = Flags(config=config, listen=listen, policy=policy, upstreams=upstreams, state=state, admin=admin)
     with failing_on(ConfigError, PolicyUnusableError, DocumentError, AdminFileError, StoreError, OSError):
-        sys.exit(run(load_settings(flags)))
+        run(load_settings(flags))

@@ -10,6 +10,7 @@ import pytest
 
 from proxy.credentials import Credential
 from proxy.identity import Caller, UnknownCredentialError, identify, tenant_key, token_digest
+from proxy.store import StateFolderError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,5 +89,5 @@ def test_a_damaged_key_is_an_error_not_a_new_key(tmp_path: Path) -> None:
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "tenant.key").write_bytes(b"short")
 
-    with pytest.raises(ValueError, match="does not hold a key"):
+    with pytest.raises(StateFolderError, match="does not hold a key"):
         tenant_key(tmp_path)
