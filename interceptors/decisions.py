@@ -15,7 +15,8 @@ from policies.model import Category, Ruling
 class Verdict:
     """What one interceptor, or one rule of it, says. `detail` is for operators and holds no argument value.
 
-    `reason` is empty for ALLOW. `evaluated` tells a rule that was looked at and did not fire (receipts show each).
+    `reason` is empty for ALLOW. An ALLOW with a `rule` is a rule that was looked at and did not fire; one that could
+    not be looked at says so in `detail` (receipts show each).
     """
 
     interceptor: str

@@ -184,6 +184,22 @@ def test_an_identity_that_is_refused_costs_no_fact() -> None:
     assert (decision.reason, asked) == ("not_permitted", False)
 
 
+def test_an_escalation_of_the_screen_ends_there() -> None:
+    """An unknown tool that goes to a person is not looked at by the rules that `defaults` give to every tool."""
+    head = "reasons: {stop: {category: policy}}\ndefaults: {rules: [{forbid: stop}]}\n"
+    for unknown_tools, ruling, rows in (("escalate", Ruling.ESCALATE, 2), ("allow", Ruling.FORBID, 3)):
+        decision = decided(pipeline(f"{head}unknown_tools: {unknown_tools}\n").screen(proposal("x"), context()))
+        assert (decision.ruling, len(decision.verdicts)) == (ruling, rows)
+
+
+def test_the_schema_of_a_tool_that_the_policy_does_not_name_decides_nothing() -> None:
+    """What the policy lets through unnamed passes as it came (guarantee G2), broken schema or not."""
+    deciding = pipeline("unknown_tools: allow\n")
+    for schema in (b'{"required":["x"]}', b"{"):
+        decision = decided(deciding.screen(proposal("free"), context(declared=declared(free=schema))))
+        assert (decision.ruling, decision.is_write) == (Ruling.ALLOW, True)
+
+
 def test_needs_name_exactly_the_facts_of_the_tool() -> None:
     """Only mapped facts with their keys; a call without facts is decided in the first pass."""
     deciding = pipeline(POLICY)

@@ -18,6 +18,8 @@ from interceptors.schema import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from interceptors.calls import Json
 
 OBJECT = b'{"type":"object","properties":{"a":{"type":"integer","maximum":5},"o":{"required":["x"]}},"required":["a"]}'
@@ -68,6 +70,14 @@ def test_a_schema_that_cannot_be_checked_offline_and_in_bounds_is_unusable(schem
     """Broken, reaching out, with patterns that are not linear, too deep or too large: an error, never a pass."""
     with pytest.raises(UnusableSchemaError):
         violation(schema, {"a": 1})
+
+
+def test_a_schema_reads_no_file(tmp_path: Path) -> None:
+    """Not even one that is there and is a valid schema."""
+    file = tmp_path / "schema.json"
+    file.write_text("true")
+    with pytest.raises(UnusableSchemaError):
+        violation(b'{"$ref":"%s"}' % file.as_uri().encode(), {})
 
 
 @pytest.mark.parametrize("schema", [b"{}", b"true", b'{"$schema":"http://json-schema.org/draft-07/schema#"}'])
