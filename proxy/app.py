@@ -23,6 +23,7 @@ from proxy.judge import Judge
 from proxy.listener import Listener, Services
 from proxy.logs import Event, Logs, capture_libraries
 from proxy.metrics import Metrics
+from proxy.outcomes import Outcomes
 from proxy.policy_source import PolicySource, Revision, revision_loader
 from proxy.settings import Address, Settings
 from proxy.store import Entry, Store, StoreError, new_receipt_id, open_store
@@ -66,7 +67,9 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         stack.push_async_callback(facts.close)
         upstream = Upstream(settings.limits)
         stack.push_async_callback(upstream.close)
-        judge = Judge(policy, facts, store, utc_now, settings.limits.hold_ms_max)
+        outcomes = Outcomes(store, metrics.store_failed)
+        stack.push_async_callback(outcomes.close)
+        judge = Judge(policy, facts, store, outcomes, utc_now, settings.limits.hold_ms_max)
         services = Services(settings, connected, policy, judge, store, upstream, logs, metrics, key)
         listener = Listener(services)
         stopping = _stop_signal()

@@ -22,7 +22,7 @@ from interceptors.causes import RefusalCause
 from interceptors.receipts import AbortCause, Aborted, Observed, Record, Released, Substituted
 from proxy.gate import Break, Command, Continue, Decide, EndAtLimit, Finish, Gate, Limit, Note, Write
 from proxy.gate import Record as RecordCommand
-from proxy.store import StoreError, new_receipt_id
+from proxy.store import new_receipt_id
 from proxy.wire.dialect import Fault
 from proxy.wire.events import RELEASED, Answer, Breach, Key, Replaced
 from proxy.wire.sse import Frame, Framer
@@ -74,6 +74,7 @@ class Exchange:
         request: web.Request,
         upstream: aiohttp.ClientResponse,
         headers: Pairs,
+        first: bytes = b"",
         *,
         dialect: Dialect,
         streamed: bool,
@@ -87,6 +88,7 @@ class Exchange:
         self._request = request
         self._upstream = upstream
         self._headers = headers
+        self._first = first  # what was read of the body already
         self._dialect = dialect
         self._streamed = streamed
         self._scene = scene
@@ -119,7 +121,8 @@ class Exchange:
             await self._abort(AbortCause.INTERNAL, Ending.INTERNAL)
             await self._fail(Fault.INTERNAL, "the gate failed; nothing was released")
         finally:
-            await self._keep_outcomes()
+            self._holds(0)
+            self._judge.outcomes.add(self._outcomes)
         assert self._response is not None
         return self._response
 
@@ -145,7 +148,11 @@ class Exchange:
         """A JSON body is a stream of one frame; the head waits for it, since its length may change."""
         body = await self._read_body()
         if body is None:
+            self.summary.ending = Ending.LIMIT
             await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
+            return
+        if self.summary.ending is Ending.LIMIT:
+            await self._fail(Fault.UPSTREAM_TIMEOUT, "the provider's answer took longer than exchange_ms_max")
             return
         if body:
             await self._carry_out(self._gate.receive(0, Frame(body, None, body)))
@@ -176,6 +183,9 @@ class Exchange:
 
     async def _next_bytes(self) -> bytes:
         """One read of upstream. While calls are held the client hears a keep-alive; at the deadline the turn ends."""
+        if self._first:
+            first, self._first = self._first, b""
+            return first
         while True:
             now = time.monotonic()
             if now >= self._deadline:
@@ -242,11 +252,8 @@ class Exchange:
         return self._gate.decided({key: _answer(judgment) for key, judgment in judgments.items()})
 
     async def _record(self, keys: Sequence[Key]) -> Sequence[Command]:
-        outcomes, self._outcomes = self._outcomes, []
         judged = {key: self._judgments[key] for key in keys}
-        recorded = await self._waiting(self._judge.record(judged, self._scene, outcomes))
-        if not all(judgment.receipt for judgment in recorded.values()):
-            self._outcomes = outcomes  # the store failed: what left before is still to be written down
+        recorded = await self._waiting(self._judge.record(judged, self._scene))
         self._judgments |= recorded
         self.summary.judgments.extend(recorded.values())
         self.summary.hold_ms = max([self.summary.hold_ms, *(judgment.hold_ms for judgment in recorded.values())])
@@ -329,8 +336,7 @@ class Exchange:
         }
         judgments = await self._judge.refuse(undecided | open_calls, RefusalCause.MALFORMED)
         unrecorded = {key: judgment for key in keys if (judgment := self._judgments.get(key)) and not judgment.receipt}
-        outcomes, self._outcomes = self._outcomes, []
-        recorded = await self._judge.record(judgments | unrecorded, self._scene, outcomes)
+        recorded = await self._judge.record(judgments | unrecorded, self._scene)
         self._judgments |= recorded
         self.summary.judgments.extend(recorded.values())
         for key in keys:
@@ -367,13 +373,6 @@ class Exchange:
             self._response = web.Response(status=fault.value, body=body, content_type="application/json")
             await self._writing(self._response.prepare(self._request))
             await self._writing(self._response.write_eof())
-
-    async def _keep_outcomes(self) -> None:
-        outcomes, self._outcomes = self._outcomes, []
-        self._holds(0)
-        if outcomes:
-            with suppress(StoreError):
-                await asyncio.shield(self._judge.keep(outcomes))
 
 
 def _answer(judgment: Judgment) -> Answer:

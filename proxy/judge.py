@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from interceptors.calls import Json
     from proxy.clock import Clock
     from proxy.facts_reader import FactsReader
+    from proxy.outcomes import Outcomes
     from proxy.policy_source import PolicySource, Revision
     from proxy.wire.events import Key
 
@@ -68,6 +69,7 @@ class Judge:
     policy: PolicySource
     facts: FactsReader
     store: Store
+    outcomes: Outcomes
     clock: Clock
     hold_ms_max: int
 
@@ -97,16 +99,15 @@ class Judge:
         refused = self._refuse(proposals, revision, cause)
         return {key: Judgment(proposals[key], decision, revision, 0) for key, decision in refused.items()}
 
-    async def record(
-        self, judgments: Mapping[Key, Judgment], scene: Scene, outcomes: Sequence[Record]
-    ) -> dict[Key, Judgment]:
-        """Write the decisions down, durably, with the outcomes of earlier ones; what comes back is what holds.
+    async def record(self, judgments: Mapping[Key, Judgment], scene: Scene) -> dict[Key, Judgment]:
+        """Write the decisions down, durably, with the outcomes that wait; what comes back is what holds.
 
         A halt that came in between, or a store that fails, turns an allow into a refusal. The store's refusal has no
         receipt: there is nowhere to keep it.
         """
         now = self.clock()
         sealed: dict[Key, tuple[Judgment, Judgment]] = {}
+        outcomes = self.outcomes.take()
         entries = [Entry(outcome) for outcome in outcomes]
         for key, judgment in judgments.items():
             receipt = new_receipt_id(now)
@@ -117,6 +118,7 @@ class Judge:
         try:
             committed = await self.store.commit(entries)
         except StoreError:
+            self.outcomes.add(outcomes)
             return {key: self._with(judgment, RefusalCause.STORE_DOWN, "") for key, judgment in judgments.items()}
         results: dict[Key, Judgment] = {}
         for (key, (kept, halted)), done in zip(sealed.items(), committed[len(outcomes) :], strict=True):
@@ -126,10 +128,6 @@ class Judge:
                 judgment.proposal, judgment.decision, judgment.revision, judgment.hold_ms, judgment.receipt, escalation
             )
         return results
-
-    async def keep(self, outcomes: Sequence[Record]) -> None:
-        """Write outcomes down. Raises `StoreError`."""
-        await self.store.commit([Entry(outcome) for outcome in outcomes])
 
     async def _decide(self, proposals: Mapping[Key, Proposal], scene: Scene, revision: Revision) -> dict[Key, Decision]:
         context = Context(

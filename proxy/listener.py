@@ -239,12 +239,14 @@ class Listener:
             down = headers.headers_down(upstream.raw_headers)
             if not 200 <= upstream.status < 300:
                 return await self._relay(request, upstream, down, passage)
+            streamed, first = await self._is_stream(upstream, view)
             exchange = Exchange(
                 request,
                 upstream,
                 down,
+                first,
                 dialect=way.dialect,
-                streamed=self._is_stream(upstream, view),
+                streamed=streamed,
                 scene=scene,
                 judge=self._with.judge,
                 limits=self._with.settings.limits,
@@ -295,19 +297,28 @@ class Listener:
             ),
         )
 
-    def _is_stream(self, upstream: aiohttp.ClientResponse, view: RequestView) -> bool:
-        """A client reads what it asked for; an answer of the other form would be read in two ways, so it is refused."""
+    @staticmethod
+    async def _is_stream(upstream: aiohttp.ClientResponse, view: RequestView) -> tuple[bool, bytes]:
+        """Whether the answer is a stream, and what was read of it to know.
+
+        A client reads what it asked for, whatever the type says: JSON in place of a stream is judged as JSON, which a
+        reader of events does not see; a stream that was not asked for could be read in two ways, so it is refused.
+        """
         try:
             bodies.refuse_encoded_response(upstream.headers.get("Content-Encoding"))
         except bodies.BodyRefusedError as error:
             raise RefusedError(Fault.UPSTREAM_FAILED, "undecodable_response", str(error)) from None
-        streamed = upstream.content_type == _EVENT_STREAM or (
-            view.streamed and upstream.content_type != "application/json"
-        )
-        if streamed and not view.streamed:
-            message = "the provider answered with a stream that was not asked for"
-            raise RefusedError(Fault.UPSTREAM_FAILED, "unasked_stream", message)
-        return streamed
+        if not view.streamed:
+            if upstream.content_type == _EVENT_STREAM:
+                message = "the provider answered with a stream that was not asked for"
+                raise RefusedError(Fault.UPSTREAM_FAILED, "unasked_stream", message)
+            return False, b""
+        if upstream.content_type == _EVENT_STREAM:
+            return True, b""
+        first = b""
+        while not first.strip() and (data := await upstream.content.readany()):
+            first += data
+        return not first.lstrip().startswith(b"{"), first
 
     async def _pass(
         self, request: web.Request, way: routes.Unexamined, passage: _Passage, up: headers.Pairs, body: bytes
