@@ -151,8 +151,16 @@ class Logs:
 
     def _finish(self, _: object, level: str, values: structlog.typing.EventDict) -> bytes:
         line = {"time": self._clock().isoformat(timespec="milliseconds"), "level": level}
-        line |= {name: value[:TEXT_LENGTH_MAX] if isinstance(value, str) else value for name, value in values.items()}
-        return orjson.dumps(line, default=list)
+        return orjson.dumps(line | {name: _bounded(value) for name, value in values.items()})
+
+
+def _bounded(value: object) -> object:
+    """Texts within their length and without lone surrogates, which JSON cannot hold; also in a list."""
+    if isinstance(value, str):
+        return value[:TEXT_LENGTH_MAX].encode("utf-8", "replace").decode()
+    if isinstance(value, list | tuple):
+        return [_bounded(item) for item in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class _Listener:
         problems = []
         if not (await self._with.policy.current()).is_available:
             problems.append("policy")
-        if not self._is_store_ready():
+        if not await self._is_store_ready():
             problems.append("store")
         if self._with.is_draining():
             problems.append("draining")
@@ -152,12 +152,13 @@ class _Listener:
         scheme, _, token = values[0].partition(" ")
         return self._with.persons.find(token.strip()) if scheme.lower() == "bearer" else None
 
-    def _is_store_ready(self) -> bool:
+    async def _is_store_ready(self) -> bool:
         try:
             self._with.store.is_halted()
+            await self._with.store.probe()
         except StoreError:
             return False
-        return self._with.store.is_usable
+        return True
 
 
 @web.middleware
