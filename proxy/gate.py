@@ -9,12 +9,10 @@ not to a leg: the writer lives as long as the gate.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TypeAlias, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from interceptors.calls import Call
 from proxy.wire.dialect import Judged, Reader, Writer
 from proxy.wire.events import (
     Answer,
@@ -32,7 +30,12 @@ from proxy.wire.events import (
     WireBroken,
     WireEvent,
 )
-from proxy.wire.sse import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from interceptors.calls import Call
+    from proxy.wire.sse import Frame
 
 
 class Limit(Enum):

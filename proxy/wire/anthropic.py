@@ -6,16 +6,16 @@ the token limit. A refused call becomes a text block at its index, so the other 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
 from interceptors.calls import Call, Cause, MalformedToolCall
 from interceptors.context import DeclaredTool
 from proxy.wire import assembly, envelope
 from proxy.wire.assembly import Assembler, State
-from proxy.wire.dialect import Fault, Judged, Reader, RequestView, Writer, declared_tools
+from proxy.wire.dialect import DeclaredTools, Fault, Judged, Reader, RequestView, Writer, declared_tools
 from proxy.wire.events import (
     Breach,
     CallCompleted,
@@ -31,6 +31,9 @@ from proxy.wire.events import (
     WireEvent,
 )
 from proxy.wire.sse import Frame, event_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 class Kind(Enum):
@@ -129,10 +132,9 @@ class AnthropicMessages:
     def request(self, body: bytes) -> RequestView:
         raw = envelope.members(body)
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
-        tools, provider_tools = _request_tools(raw)
-        declared, ambiguous = declared_tools(tools)
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
-        return RequestView(str(model), streamed, declared, ambiguous, provider_tools)
+        tools = _request_tools(*(raw.get(member, b"null") for member in _TOOL_MEMBERS))
+        return RequestView(str(model), streamed, tools)
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
         return _StreamReader(pass_types) if streamed else _BodyReader(pass_types)
@@ -145,25 +147,31 @@ class AnthropicMessages:
         return envelope.encode({"type": "error", "error": error})
 
 
-def _request_tools(raw: Mapping[str, bytes]) -> tuple[list[DeclaredTool], tuple[str, ...]]:
-    tools: list[DeclaredTool] = []
+_TOOL_MEMBERS = ("tools", "mcp_servers", "container")
+
+
+@lru_cache(maxsize=128)
+def _request_tools(tools: bytes, mcp_servers: bytes, container: bytes) -> DeclaredTools:
+    """By the bytes of the members: an agent declares the same tools with every request."""
+    declared: list[DeclaredTool] = []
     provider: list[str] = []
-    for element in envelope.elements(raw["tools"]) if raw.get("tools", b"null") != b"null" else ():
+    for element in envelope.list_or_none(tools):
         tool = envelope.members(element)
-        kind = envelope.value_of(tool["type"]) if "type" in tool else None
+        kind = envelope.value_of(tool["type"]) if "type" in tool else "custom"
         name = envelope.value_of(tool["name"]) if "name" in tool else None
-        if kind is None or (isinstance(kind, str) and kind in CLIENT_TOOLS):
-            if isinstance(name, str):
-                tools.append(DeclaredTool(name, tool.get("input_schema")))
-        else:
+        if not isinstance(kind, str) or kind not in CLIENT_TOOLS:
             provider.append(name if isinstance(name, str) else str(kind))
-    if raw.get("mcp_servers", b"null") != b"null":
-        servers = envelope.value_of(raw["mcp_servers"])
-        names = [server.get("name") for server in servers if isinstance(server, dict)] if servers else []
-        provider += [f"mcp/{name}" for name in names]
-    if raw.get("container", b"null") != b"null":
+        elif isinstance(name, str):
+            declared.append(DeclaredTool(name, tool.get("input_schema")))
+    provider += [f"mcp/{_server_name(element)}" for element in envelope.list_or_none(mcp_servers)]
+    if container != b"null":
         provider.append("container")
-    return tools, tuple(provider)
+    return declared_tools(declared, provider)
+
+
+def _server_name(element: bytes) -> str:
+    server = envelope.value_of(element)
+    return str(server.get("name")) if isinstance(server, dict) else ""
 
 
 def _call_name(block: Mapping[str, Any]) -> str:
@@ -203,9 +211,9 @@ class _StreamReader:
             return self._read(frame, frame.data)
         except strict_json.StrictJsonError:
             return self._break(Breach.NOT_JSON)
-        except assembly.Breach:
+        except assembly.StepError:
             return self._break(Breach.FROZEN_CALL)
-        except _WrongShape:
+        except _WrongShapeError:
             return self._break(Breach.WRONG_SHAPE)
 
     def end(self) -> list[WireEvent]:
@@ -256,9 +264,9 @@ class _StreamReader:
     def _start(self, frame: Frame, value: dict[str, Any]) -> list[WireEvent]:
         index, block = value.get("index"), value.get("content_block")
         if type(index) is not int or not isinstance(block, dict) or not isinstance(block.get("type"), str):
-            raise _WrongShape
+            raise _WrongShapeError
         if index in self._keys:
-            raise assembly.Breach  # a call stands at this index, and it is frozen
+            raise assembly.StepError  # a call stands at this index, and it is frozen
         kind = BLOCKS.get(block["type"])
         confirmed = self._confirm()
         if kind is None and block["type"] in self._pass_types:
@@ -275,7 +283,7 @@ class _StreamReader:
     def _start_call(self, frame: Frame, value: dict[str, Any], confirmed: list[WireEvent]) -> list[WireEvent]:
         index, block = value["index"], value["content_block"]
         if self._ended:
-            raise _WrongShape
+            raise _WrongShapeError
         self._opened += 1
         key = self._keys[index] = self._opened
         if block["type"] != "tool_use":
@@ -283,7 +291,7 @@ class _StreamReader:
             return [FrameRead(frame, value, (key,)), *confirmed]
         call_id = block.get("id")
         self._calls.start(key, "tool_use", call_id if isinstance(call_id, str) else "", _call_name(block))
-        self._calls.extra(key, _extra(block))
+        self._calls.keep_members(key, _extra(block))
         if block.get("input"):
             self._calls.whole(key, envelope.raw_at(frame.data or b"", "content_block", "input").decode())
         return [FrameRead(frame, value, (key,)), *confirmed]
@@ -291,24 +299,24 @@ class _StreamReader:
     def _delta(self, frame: Frame, value: dict[str, Any]) -> list[WireEvent]:
         index, delta = value.get("index"), value.get("delta")
         if type(index) is not int or not isinstance(delta, dict):
-            raise _WrongShape
+            raise _WrongShapeError
         if (key := self._keys.get(index)) is not None:
             if delta.get("type") == "input_json_delta" and isinstance(delta.get("partial_json"), str):
                 self._calls.fragment(key, delta["partial_json"])
             elif self._calls.state(key) is not State.OPEN or self._calls.material(key).kind != UNKNOWN:
-                raise assembly.Breach
+                raise assembly.StepError
             return [FrameRead(frame, value, (key,))]
         kind = DELTAS.get(str(delta.get("type")))
         if kind is None:
             return self._unknown(frame, value, str(delta.get("type")))
         if kind is Kind.CALL and self._kinds.get(index) is not Kind.OBSERVED:
-            raise _WrongShape
+            raise _WrongShapeError
         return [FrameRead(frame, value)]
 
     def _stop(self, frame: Frame, value: dict[str, Any]) -> list[WireEvent]:
         index = value.get("index")
         if type(index) is not int:
-            raise _WrongShape
+            raise _WrongShapeError
         if (key := self._keys.get(index)) is None:
             return [FrameRead(frame, value)]
         call, material = self._calls.complete(key)
@@ -343,7 +351,7 @@ class _StreamReader:
         return [CallsConfirmed(keys)] if keys else []
 
 
-class _WrongShape(ValueError):
+class _WrongShapeError(ValueError):
     """An event that the dialect cannot have sent."""
 
 

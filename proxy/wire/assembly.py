@@ -6,14 +6,16 @@ stream says something about a call that its dialect cannot say there.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
 from interceptors.calls import Call, Cause, Json, MalformedToolCall, ToolCall
 from proxy.wire.events import Material
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 
 class State(Enum):
@@ -32,7 +34,7 @@ class Step(Enum):
     CUT = auto()  # the token limit or the end of the stream came first
 
 
-class Breach(Exception):
+class StepError(Exception):
     """A step that its call cannot take (the reader turns it into WireBroken)."""
 
 
@@ -107,7 +109,7 @@ class Assembler:
             setattr(parts, attribute, value)
             parts.is_plain = False
 
-    def extra(self, key: Hashable, members: dict[str, Any]) -> None:
+    def keep_members(self, key: Hashable, members: dict[str, Any]) -> None:
         self._parts[key].extra.update(members)
 
     def not_plain(self, key: Hashable) -> None:
@@ -142,7 +144,7 @@ class Assembler:
 
     def _step(self, key: Hashable, step: Step) -> None:
         if (self.state(key), step) not in TRANSITIONS:
-            raise Breach
+            raise StepError
 
     def _read(self, parts: _Parts, text: str) -> Call:
         def malformed(cause: Cause) -> MalformedToolCall:

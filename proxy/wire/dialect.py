@@ -5,26 +5,39 @@ Adding a dialect is one file with an object of type `Dialect`, its fixtures, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from interceptors.context import DeclaredTool
 from policies.model import folded
-from proxy.wire.events import Answer, FrameRead, Key, Material, WireEvent
-from proxy.wire.sse import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from interceptors.context import DeclaredTool
+    from proxy.wire.events import Answer, FrameRead, Key, Material, WireEvent
+    from proxy.wire.sse import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTools:
+    """The tools of a request: by folded name those that the client executes, and by name those of the provider.
+
+    `ambiguous` are folded names that two declarations share.
+    """
+
+    by_name: Mapping[str, DeclaredTool] = field(default_factory=dict)
+    ambiguous: frozenset[str] = frozenset()
+    provider: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """What the gate needs to know of a request. `provider_tools` are tools that the provider executes itself."""
+    """What the gate needs to know of a request."""
 
     model: str = ""
     streamed: bool = False
-    declared: Mapping[str, DeclaredTool] = field(default_factory=dict)  # by folded name
-    ambiguous: frozenset[str] = frozenset()
-    provider_tools: tuple[str, ...] = ()
+    tools: DeclaredTools = field(default_factory=DeclaredTools)
 
 
 class Fault(Enum):
@@ -118,8 +131,8 @@ class Dialect(Protocol):
         ...
 
 
-def declared_tools(tools: Sequence[DeclaredTool]) -> tuple[dict[str, DeclaredTool], frozenset[str]]:
-    """Declared tools by folded name, and the folded names that two different declarations share."""
+def declared_tools(tools: Sequence[DeclaredTool], provider: Sequence[str]) -> DeclaredTools:
+    """The view of the tools that a request declares, in its order."""
     found: dict[str, DeclaredTool] = {}
     ambiguous = set()
     for tool in tools:
@@ -127,4 +140,4 @@ def declared_tools(tools: Sequence[DeclaredTool]) -> tuple[dict[str, DeclaredToo
         if key in found:
             ambiguous.add(key)
         found[key] = tool
-    return found, frozenset(ambiguous)
+    return DeclaredTools(found, frozenset(ambiguous), tuple(provider))

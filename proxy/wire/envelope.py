@@ -6,12 +6,14 @@ twice is refused, since two parsers would take two of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from interceptors import strict_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _WHITE = b" \t\r\n"
 _QUOTE, _BACKSLASH, _COMMA, _COLON, _CLOSE = b'"\\,:}'
@@ -47,6 +49,11 @@ def elements(array: bytes) -> list[bytes]:
         return [bytes(element) for element in _elements.decode(array)]
     except (msgspec.DecodeError, RecursionError):
         raise EnvelopeError("a member that should be a list is none") from None
+
+
+def list_or_none(raw: bytes) -> list[bytes]:
+    """The elements of a member that may be `null`."""
+    return [] if raw == b"null" else elements(raw)
 
 
 def value_of(raw: bytes) -> Any:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from interceptors.calls import Call, MalformedToolCall
-from proxy.wire.sse import Frame
+if TYPE_CHECKING:
+    from interceptors.calls import Call, MalformedToolCall
+    from proxy.wire.sse import Frame
 
 Key: TypeAlias = Hashable
 

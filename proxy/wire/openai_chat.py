@@ -1,32 +1,26 @@
 """OpenAI Chat Completions: `POST /v1/chat/completions`, streamed and not (WIRE.md 2, 8.2).
 
-The calls of a choice are complete together, at its finish reason, else at `[DONE]`. Servers differ in how they number
-fragments, so the rule is one: a fragment belongs to the slot of its index, unless it names another id there; without
-an index to the slot of its id; with neither to the last slot. What needed that rule leaves in canonical form.
+The calls of a choice are complete together, at its finish reason, else at `[DONE]`. `chat_calls` finds out which
+fragment belongs to which call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
-from interceptors.calls import Cause, MalformedToolCall
 from interceptors.context import DeclaredTool
 from proxy.wire import assembly, envelope
-from proxy.wire.assembly import FREEFORM, Assembler, State
-from proxy.wire.dialect import Fault, Judged, Reader, RequestView, Writer, declared_tools
+from proxy.wire.assembly import FREEFORM
+from proxy.wire.chat_calls import CALL_TYPES, FUNCTION, LEGACY, ChatCalls, Slot, WrongShapeError
+from proxy.wire.dialect import DeclaredTools, Fault, Judged, Reader, RequestView, Writer, declared_tools
 from proxy.wire.events import (
     Breach,
-    CallCompleted,
-    CallCut,
-    CallRepeated,
-    CallsConfirmed,
     FrameRead,
     Key,
     Material,
-    Observed,
     Replaced,
     TurnEnded,
     WireBroken,
@@ -34,34 +28,11 @@ from proxy.wire.events import (
 )
 from proxy.wire.sse import Frame, event_frame
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
 DONE = b"[DONE]"
-FUNCTION, LEGACY = "function", "function_call"
-CALL_TYPES = frozenset({FUNCTION, FREEFORM})
-"""Types of `tool_calls[]`. Another type is a call of an unknown tool of that name."""
 CALL_REASONS = frozenset({"tool_calls", "function_call"})
-LIMIT_REASON = "length"
-MESSAGE_MEMBERS = frozenset(
-    {
-        "annotations",
-        "audio",
-        "channel",
-        "content",
-        "extra_content",
-        "index",
-        "name",
-        "padding",
-        "provider_metadata",
-        "reasoning",
-        "reasoning_content",
-        "reasoning_details",
-        "refusal",
-        "role",
-        "thought_signature",
-    }
-)
-"""Members of a message or a delta that are text or frame."""
-OBSERVED_MEMBERS = frozenset({"executed_tools"})
-"""Members that report what the provider executed."""
 _ERROR_TYPES: Mapping[Fault, tuple[str, str]] = {
     Fault.INVALID_REQUEST: ("invalid_request_error", "invalid_request"),
     Fault.UNAUTHENTICATED: ("invalid_request_error", "invalid_api_key"),
@@ -86,10 +57,9 @@ class OpenAIChat:
     def request(self, body: bytes) -> RequestView:
         raw = envelope.members(body)
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
-        tools, provider = _request_tools(raw)
-        declared, ambiguous = declared_tools(tools)
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
-        return RequestView(str(model), streamed, declared, ambiguous, provider)
+        tools = _request_tools(*(raw.get(member, b"null") for member in _TOOL_MEMBERS))
+        return RequestView(str(model), streamed, tools)
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
         return _StreamReader(pass_types) if streamed else _BodyReader(pass_types)
@@ -102,26 +72,27 @@ class OpenAIChat:
         return envelope.encode({"error": {"message": message, "type": kind, "param": None, "code": code}})
 
 
-def _request_tools(raw: Mapping[str, bytes]) -> tuple[list[DeclaredTool], tuple[str, ...]]:
-    tools: list[DeclaredTool] = []
+_TOOL_MEMBERS = ("tools", "functions", "web_search_options")
+
+
+@lru_cache(maxsize=128)
+def _request_tools(tools: bytes, functions: bytes, web_search: bytes) -> DeclaredTools:
+    """By the bytes of the members: an agent declares the same tools with every request."""
+    declared: list[DeclaredTool] = []
     provider: list[str] = []
-    for element in _list(raw, "tools"):
+    for element in envelope.list_or_none(tools):
         tool = envelope.members(element)
         kind = envelope.value_of(tool["type"]) if "type" in tool else FUNCTION
         if not isinstance(kind, str) or kind not in CALL_TYPES:
             provider.append(str(kind))
             continue
         # Some servers take the members of a function beside its type.
-        tools += _declared(envelope.members(tool[kind]) if kind in tool else tool)
-    for element in _list(raw, "functions"):
-        tools += _declared(envelope.members(element))
-    if raw.get("web_search_options", b"null") != b"null":
+        declared += _declared(envelope.members(tool[kind]) if kind in tool else tool)
+    for element in envelope.list_or_none(functions):
+        declared += _declared(envelope.members(element))
+    if web_search != b"null":
         provider.append("web_search")
-    return tools, tuple(provider)
-
-
-def _list(raw: Mapping[str, bytes], member: str) -> list[bytes]:
-    return envelope.elements(raw[member]) if raw.get(member, b"null") != b"null" else []
+    return declared_tools(declared, provider)
 
 
 def _declared(function: Mapping[str, bytes]) -> list[DeclaredTool]:
@@ -129,223 +100,9 @@ def _declared(function: Mapping[str, bytes]) -> list[DeclaredTool]:
     return [DeclaredTool(name, function.get("parameters"))] if isinstance(name, str) else []
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-class _WrongShape(ValueError):
-    """A chunk that the dialect cannot have sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """The key of a call: its choice and its place among the calls of that choice."""
-
-    choice: int
-    place: int | str
-
-
-@dataclass(slots=True)
-class _Choice:
-    by_index: dict[int, _Slot] = field(default_factory=dict)
-    by_id: dict[str, _Slot] = field(default_factory=dict)
-    slots: list[_Slot] = field(default_factory=list)
-    finished: bool = False
-
-
-class _Calls:
-    """The calls of all choices of one turn: fragments to slots, slots to complete calls."""
-
-    def __init__(self, pass_types: frozenset[str]) -> None:
-        self.pass_types = pass_types
-        self._assembler = Assembler()
-        self._choices: dict[int, _Choice] = {}
-        self._raw: bytes = b""
-
-    def chunk(self, raw: bytes, value: Mapping[str, Any], part: str) -> tuple[tuple[Key, ...], list[WireEvent]]:
-        """Take in one chunk (`part` is `delta` or `message`): the keys it carries, and what it completes."""
-        self._raw = raw
-        keys: dict[Key, None] = {}
-        events: list[WireEvent] = []
-        for place, choice in enumerate(_objects(value.get("choices"))):
-            index = choice.get("index", 0)
-            if type(index) is not int:
-                raise _WrongShape
-            message = choice.get(part)
-            if message is not None and not isinstance(message, dict):
-                raise _WrongShape
-            path = ("choices", place, part)
-            keys |= dict.fromkeys(self._message(index, message or {}, path, events))
-            if choice.get("finish_reason") is not None and not self._choice(index).finished:
-                events += self.finish(index, cut=choice["finish_reason"] == LIMIT_REASON)
-        return tuple(keys), events
-
-    def finish(self, index: int, *, cut: bool) -> list[WireEvent]:
-        """The end of a choice: its calls are complete; by the token limit, the last one was cut off."""
-        choice = self._choice(index)
-        choice.finished = True
-        slots = [slot for slot in choice.slots if self._assembler.state(slot) is State.OPEN]
-        last = slots.pop() if cut and slots else None
-        completed = [self._complete(slot) for slot in slots]
-        events: list[WireEvent] = list(_one_call_an_id(completed))
-        if completed:
-            events.append(CallsConfirmed(tuple(event.key for event in events if isinstance(event, CallCompleted))))
-        return [*events, *([self._cut(last)] if last else [])]
-
-    def finish_all(self) -> list[WireEvent]:
-        open_choices = [index for index, choice in self._choices.items() if not choice.finished and choice.slots]
-        return [event for index in open_choices for event in self.finish(index, cut=False)]
-
-    def cut_all(self) -> list[WireEvent]:
-        return [self._cut(key) for key in self._assembler.keys_in(State.OPEN)]
-
-    def _complete(self, slot: _Slot) -> CallCompleted:
-        call, material = self._assembler.complete(slot)
-        self._assembler.confirm(slot)
-        return CallCompleted(slot, call, material)
-
-    def _cut(self, key: Key) -> CallCut:
-        material = self._assembler.material(key)
-        return CallCut(key, self._assembler.cut(key), material)
-
-    def _choice(self, index: int) -> _Choice:
-        return self._choices.setdefault(index, _Choice())
-
-    def _message(
-        self, index: int, message: dict[str, Any], path: tuple[str | int, ...], events: list[WireEvent]
-    ) -> Iterator[Key]:
-        for member, content in message.items():
-            if member in MESSAGE_MEMBERS:
-                continue
-            if member == "tool_calls":
-                for place, call in enumerate(_objects(content)):
-                    yield self._fragment(index, call, (*path, "tool_calls", place))
-            elif member == LEGACY:
-                if content is not None:
-                    yield self._legacy(index, content, (*path, LEGACY))
-            elif member in OBSERVED_MEMBERS or member in self.pass_types:
-                if content:
-                    events.append(Observed(member))
-            elif isinstance(content, (dict, list)) and content:
-                yield self._unknown(index, member, events)
-
-    def _fragment(self, index: int, call: dict[str, Any], path: tuple[str | int, ...]) -> Key:
-        choice = self._choice(index)
-        call_id = _text(call.get("id"))
-        slot, is_ambiguous = self._slot(choice, index, call.get("index"), call_id, is_body="message" in path)
-        kind = call.get("type") or (FREEFORM if isinstance(call.get(FREEFORM), dict) else FUNCTION)
-        body = call.get(str(kind)) if kind in CALL_TYPES else None
-        body = body if isinstance(body, dict) else {}
-        name = _text(body.get("name")) if kind in CALL_TYPES else str(kind)
-        if slot not in self._assembler:
-            self._assembler.start(slot, str(kind), call_id, name)
-            choice.slots.append(slot)
-            choice.finished = False
-        elif call_id or name:
-            self._assembler.mention(slot, call_id, name)
-        if is_ambiguous:
-            self._assembler.not_plain(slot)
-        if call_id:
-            choice.by_id.setdefault(call_id, slot)
-        known = ("id", "index", "type", str(kind))
-        self._assembler.extra(slot, {key: value for key, value in call.items() if key not in known})
-        self._arguments(slot, str(kind), body, path)
-        return slot
-
-    def _slot(
-        self, choice: _Choice, index: int, number: Any, call_id: str, *, is_body: bool
-    ) -> tuple[_Slot, bool]:
-        """The slot of a fragment, and whether another reader could have taken another."""
-        if is_body:  # in a body every element of the array is a call, whatever number it bears
-            return _Slot(index, len(choice.slots)), False
-        if type(number) is int:
-            slot = choice.by_index.get(number)
-            is_new_id = bool(call_id) and slot is not None and choice.by_id.get(call_id) is not slot
-            if slot is not None and (not is_new_id or slot not in choice.by_id.values()):
-                return slot, False
-            known = choice.by_id.get(call_id) if call_id else None
-            if known is not None:  # the same call, emitted at several indexes
-                choice.by_index.setdefault(number, known)
-                self._assembler.not_plain(known)
-            fresh = _Slot(index, len(choice.slots))
-            choice.by_index[number] = fresh
-            return fresh, is_new_id or number != len(choice.slots)
-        if call_id:
-            return choice.by_id.get(call_id) or _Slot(index, len(choice.slots)), True
-        if choice.slots:
-            return choice.slots[-1], True
-        return _Slot(index, 0), True
-
-    def _arguments(self, slot: _Slot, kind: str, body: dict[str, Any], path: tuple[str | int, ...]) -> None:
-        member = "input" if kind == FREEFORM else "arguments"
-        arguments = body.get(member)
-        if isinstance(arguments, str):
-            self._assembler.fragment(slot, arguments)
-        elif isinstance(arguments, dict):
-            step = kind if kind in CALL_TYPES else None
-            place = (*path, *((step,) if step else ()), member)
-            self._assembler.whole(slot, envelope.raw_at(self._raw, *place).decode())
-            self._assembler.not_plain(slot)
-        elif arguments is not None:
-            raise _WrongShape
-
-    def _legacy(self, index: int, content: Any, path: tuple[str | int, ...]) -> Key:
-        if not isinstance(content, dict):
-            raise _WrongShape
-        choice = self._choice(index)
-        slot, name = _Slot(index, LEGACY), _text(content.get("name"))
-        if slot not in self._assembler:
-            self._assembler.start(slot, LEGACY, name=name)
-            choice.slots.append(slot)
-        elif name:
-            self._assembler.mention(slot, "", name)
-        self._arguments(slot, LEGACY, content, path)
-        return slot
-
-    def _unknown(self, index: int, member: str, events: list[WireEvent]) -> Key:
-        """Content that no table knows: a call of a tool of that name, whole at once."""
-        choice = self._choice(index)
-        slot = _Slot(index, f"{member}/{len(choice.slots)}")
-        self._assembler.start(slot, member, name=member)
-        choice.slots.append(slot)
-        events += [self._complete(slot), CallsConfirmed((slot,))]
-        return slot
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise _WrongShape
-    return value
-
-
-def _one_call_an_id(completed: list[CallCompleted]) -> Iterator[CallCompleted | CallRepeated]:
-    """The same call under one id is one call; two different ones are malformed, since their results cannot be told."""
-    first: dict[str, CallCompleted] = {}
-    disputed = set()
-    for event in completed:
-        original = first.setdefault(event.material.id, event)
-        if event.material.id and _said(original) != _said(event):
-            disputed.add(event.material.id)
-    for event in completed:
-        call, call_id = event.call, event.material.id
-        if call_id in disputed:
-            malformed = MalformedToolCall(call.name, Cause.DUPLICATE_ID, call.id, call.position)
-            yield CallCompleted(event.key, malformed, event.material)
-        elif call_id and first[call_id] is not event:
-            yield CallRepeated(event.key, first[call_id].key, event.material)
-        else:
-            yield event
-
-
-def _said(event: CallCompleted) -> tuple[str, str, str]:
-    return event.material.kind, event.material.name, event.material.arguments
-
-
 class _StreamReader:
     def __init__(self, pass_types: frozenset[str]) -> None:
-        self._calls = _Calls(pass_types)
+        self._calls = ChatCalls(pass_types)
         self._broken = False
 
     def receive(self, frame: Frame) -> list[WireEvent]:
@@ -362,9 +119,9 @@ class _StreamReader:
             keys, events = self._calls.chunk(frame.data, value, "delta")
         except strict_json.StrictJsonError:
             return self._break(Breach.NOT_JSON)
-        except assembly.Breach:
+        except assembly.StepError:
             return self._break(Breach.FROZEN_CALL)
-        except _WrongShape:
+        except WrongShapeError:
             return self._break(Breach.WRONG_SHAPE)
         return [FrameRead(frame, value, keys), *events]
 
@@ -378,7 +135,7 @@ class _StreamReader:
 
 class _BodyReader:
     def __init__(self, pass_types: frozenset[str]) -> None:
-        self._calls = _Calls(pass_types)
+        self._calls = ChatCalls(pass_types)
 
     def receive(self, frame: Frame) -> list[WireEvent]:
         data = frame.data or b""
@@ -389,7 +146,7 @@ class _BodyReader:
             keys, events = self._calls.chunk(data, value, "message")
         except strict_json.StrictJsonError:
             return [WireBroken(Breach.NOT_JSON)]
-        except (assembly.Breach, _WrongShape):
+        except (assembly.StepError, WrongShapeError):
             return [WireBroken(Breach.WRONG_SHAPE)]
         return [FrameRead(frame, value, keys), *events, *self._calls.finish_all(), TurnEnded()]
 
@@ -452,7 +209,7 @@ class _StreamWriter:
             return
         self._sorted = len(judged)
         for key, answer in judged.items():
-            assert isinstance(key, _Slot)
+            assert isinstance(key, Slot)
             sent = self._sent(key.choice)
             if key not in sent.done:
                 sent.due[key] = answer
@@ -475,7 +232,7 @@ class _StreamWriter:
 
     def _count_plain(self, entry: FrameRead) -> None:
         for key in entry.keys:
-            assert isinstance(key, _Slot)
+            assert isinstance(key, Slot)
             sent = self._sent(key.choice)
             sent.due.pop(key, None)
             sent.released += key not in sent.done
@@ -502,7 +259,9 @@ class _StreamWriter:
         has_usage = members.get("usage", b"null") != b"null"
         if not first and raw_choices and not has_usage:
             return b""
-        last = event_frame(entry.frame.event, envelope.join({**members, "choices": envelope.join_list(second or first)}))
+        last = event_frame(
+            entry.frame.event, envelope.join({**members, "choices": envelope.join_list(second or first)})
+        )
         if not second:
             return last
         if has_usage:
@@ -585,7 +344,7 @@ class _BodyWriter:
         (entry,) = entries
         by_choice: dict[int, list[Judged]] = {}
         for key in entry.keys:
-            assert isinstance(key, _Slot)
+            assert isinstance(key, Slot)
             by_choice.setdefault(key.choice, []).append(judged[key])
         if all(_is_plain(call) for calls in by_choice.values() for call in calls):
             return entry.frame.raw

@@ -1,0 +1,258 @@
+"""The calls of a Chat turn: fragments to slots, slots to complete calls, by one documented rule (WIRE.md 2).
+
+Servers differ in how they number fragments. A fragment belongs to the slot of its index, unless it names another id
+there; without an index to the slot of its id; with neither to the last slot. What needed that rule is marked, and
+leaves in canonical form only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from interceptors.calls import Cause, MalformedToolCall
+from proxy.wire import envelope
+from proxy.wire.assembly import FREEFORM, Assembler, State
+from proxy.wire.events import CallCompleted, CallCut, CallRepeated, CallsConfirmed, Key, Observed, WireEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FUNCTION, LEGACY = "function", "function_call"
+CALL_TYPES = frozenset({FUNCTION, FREEFORM})
+"""Types of `tool_calls[]`. Another type is a call of an unknown tool of that name."""
+LIMIT_REASON = "length"
+MESSAGE_MEMBERS = frozenset(
+    {
+        "annotations",
+        "audio",
+        "channel",
+        "content",
+        "extra_content",
+        "index",
+        "name",
+        "padding",
+        "provider_metadata",
+        "reasoning",
+        "reasoning_content",
+        "reasoning_details",
+        "refusal",
+        "role",
+        "thought_signature",
+    }
+)
+"""Members of a message or a delta that are text or frame."""
+OBSERVED_MEMBERS = frozenset({"executed_tools"})
+"""Members that report what the provider executed."""
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+class WrongShapeError(ValueError):
+    """A chunk that the dialect cannot have sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The key of a call: its choice and its place among the calls of that choice."""
+
+    choice: int
+    place: int | str
+
+
+@dataclass(slots=True)
+class _Choice:
+    by_index: dict[int, Slot] = field(default_factory=dict)
+    by_id: dict[str, Slot] = field(default_factory=dict)
+    slots: list[Slot] = field(default_factory=list)
+    finished: bool = False
+
+
+class ChatCalls:
+    """The calls of all choices of one turn: fragments to slots, slots to complete calls."""
+
+    def __init__(self, pass_types: frozenset[str]) -> None:
+        self.pass_types = pass_types
+        self._assembler = Assembler()
+        self._choices: dict[int, _Choice] = {}
+        self._raw: bytes = b""
+
+    def chunk(self, raw: bytes, value: Mapping[str, Any], part: str) -> tuple[tuple[Key, ...], list[WireEvent]]:
+        """Take in one chunk (`part` is `delta` or `message`): the keys it carries, and what it completes."""
+        self._raw = raw
+        keys: dict[Key, None] = {}
+        events: list[WireEvent] = []
+        for place, choice in enumerate(_objects(value.get("choices"))):
+            index = choice.get("index", 0)
+            if type(index) is not int:
+                raise WrongShapeError
+            message = choice.get(part)
+            if message is not None and not isinstance(message, dict):
+                raise WrongShapeError
+            path = ("choices", place, part)
+            keys |= dict.fromkeys(self._message(index, message or {}, path, events))
+            if choice.get("finish_reason") is not None and not self._choice(index).finished:
+                events += self.finish(index, cut=choice["finish_reason"] == LIMIT_REASON)
+        return tuple(keys), events
+
+    def finish(self, index: int, *, cut: bool) -> list[WireEvent]:
+        """The end of a choice: its calls are complete; by the token limit, the last one was cut off."""
+        choice = self._choice(index)
+        choice.finished = True
+        slots = [slot for slot in choice.slots if self._assembler.state(slot) is State.OPEN]
+        last = slots.pop() if cut and slots else None
+        completed = [self._complete(slot) for slot in slots]
+        events: list[WireEvent] = list(_one_call_an_id(completed))
+        if completed:
+            events.append(CallsConfirmed(tuple(event.key for event in events if isinstance(event, CallCompleted))))
+        return [*events, *([self._cut(last)] if last else [])]
+
+    def finish_all(self) -> list[WireEvent]:
+        open_choices = [index for index, choice in self._choices.items() if not choice.finished and choice.slots]
+        return [event for index in open_choices for event in self.finish(index, cut=False)]
+
+    def cut_all(self) -> list[WireEvent]:
+        return [self._cut(key) for key in self._assembler.keys_in(State.OPEN)]
+
+    def _complete(self, slot: Slot) -> CallCompleted:
+        call, material = self._assembler.complete(slot)
+        self._assembler.confirm(slot)
+        return CallCompleted(slot, call, material)
+
+    def _cut(self, key: Key) -> CallCut:
+        material = self._assembler.material(key)
+        return CallCut(key, self._assembler.cut(key), material)
+
+    def _choice(self, index: int) -> _Choice:
+        return self._choices.setdefault(index, _Choice())
+
+    def _message(
+        self, index: int, message: dict[str, Any], path: tuple[str | int, ...], events: list[WireEvent]
+    ) -> Iterator[Key]:
+        for member, content in message.items():
+            if member in MESSAGE_MEMBERS:
+                continue
+            if member == "tool_calls":
+                for place, call in enumerate(_objects(content)):
+                    yield self._fragment(index, call, (*path, "tool_calls", place))
+            elif member == LEGACY:
+                if content is not None:
+                    yield self._legacy(index, content, (*path, LEGACY))
+            elif member in OBSERVED_MEMBERS or member in self.pass_types:
+                if content:
+                    events.append(Observed(member))
+            elif isinstance(content, (dict, list)) and content:
+                yield self._unknown(index, member, events)
+
+    def _fragment(self, index: int, call: dict[str, Any], path: tuple[str | int, ...]) -> Key:
+        choice = self._choice(index)
+        call_id = _text(call.get("id"))
+        slot, is_ambiguous = self._slot(choice, index, call.get("index"), call_id, is_body="message" in path)
+        kind = call.get("type") or (FREEFORM if isinstance(call.get(FREEFORM), dict) else FUNCTION)
+        body = call.get(str(kind)) if kind in CALL_TYPES else None
+        body = body if isinstance(body, dict) else {}
+        name = _text(body.get("name")) if kind in CALL_TYPES else str(kind)
+        if slot not in self._assembler:
+            self._assembler.start(slot, str(kind), call_id, name)
+            choice.slots.append(slot)
+            choice.finished = False
+        elif call_id or name:
+            self._assembler.mention(slot, call_id, name)
+        if is_ambiguous:
+            self._assembler.not_plain(slot)
+        if call_id:
+            choice.by_id.setdefault(call_id, slot)
+        known = ("id", "index", "type", str(kind))
+        self._assembler.keep_members(slot, {key: value for key, value in call.items() if key not in known})
+        self._arguments(slot, str(kind), body, path)
+        return slot
+
+    def _slot(self, choice: _Choice, index: int, number: Any, call_id: str, *, is_body: bool) -> tuple[Slot, bool]:
+        """The slot of a fragment, and whether another reader could have taken another."""
+        if is_body:  # in a body every element of the array is a call, whatever number it bears
+            return Slot(index, len(choice.slots)), False
+        if type(number) is int:
+            slot = choice.by_index.get(number)
+            is_new_id = bool(call_id) and slot is not None and choice.by_id.get(call_id) is not slot
+            if slot is not None and (not is_new_id or slot not in choice.by_id.values()):
+                return slot, False
+            known = choice.by_id.get(call_id) if call_id else None
+            if known is not None:  # the same call, emitted at several indexes
+                choice.by_index.setdefault(number, known)
+                self._assembler.not_plain(known)
+            fresh = Slot(index, len(choice.slots))
+            choice.by_index[number] = fresh
+            return fresh, is_new_id or number != len(choice.slots)
+        if call_id:
+            return choice.by_id.get(call_id) or Slot(index, len(choice.slots)), True
+        if choice.slots:
+            return choice.slots[-1], True
+        return Slot(index, 0), True
+
+    def _arguments(self, slot: Slot, kind: str, body: dict[str, Any], path: tuple[str | int, ...]) -> None:
+        member = "input" if kind == FREEFORM else "arguments"
+        arguments = body.get(member)
+        if isinstance(arguments, str):
+            self._assembler.fragment(slot, arguments)
+        elif isinstance(arguments, dict):
+            step = kind if kind in CALL_TYPES else None
+            place = (*path, *((step,) if step else ()), member)
+            self._assembler.whole(slot, envelope.raw_at(self._raw, *place).decode())
+            self._assembler.not_plain(slot)
+        elif arguments is not None:
+            raise WrongShapeError
+
+    def _legacy(self, index: int, content: Any, path: tuple[str | int, ...]) -> Key:
+        if not isinstance(content, dict):
+            raise WrongShapeError
+        choice = self._choice(index)
+        slot, name = Slot(index, LEGACY), _text(content.get("name"))
+        if slot not in self._assembler:
+            self._assembler.start(slot, LEGACY, name=name)
+            choice.slots.append(slot)
+        elif name:
+            self._assembler.mention(slot, "", name)
+        self._arguments(slot, LEGACY, content, path)
+        return slot
+
+    def _unknown(self, index: int, member: str, events: list[WireEvent]) -> Key:
+        """Content that no table knows: a call of a tool of that name, whole at once."""
+        choice = self._choice(index)
+        slot = Slot(index, f"{member}/{len(choice.slots)}")
+        self._assembler.start(slot, member, name=member)
+        choice.slots.append(slot)
+        events += [self._complete(slot), CallsConfirmed((slot,))]
+        return slot
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise WrongShapeError
+    return value
+
+
+def _one_call_an_id(completed: list[CallCompleted]) -> Iterator[CallCompleted | CallRepeated]:
+    """The same call under one id is one call; two different ones are malformed, since their results cannot be told."""
+    first: dict[str, CallCompleted] = {}
+    disputed = set()
+    for event in completed:
+        original = first.setdefault(event.material.id, event)
+        if event.material.id and _said(original) != _said(event):
+            disputed.add(event.material.id)
+    for event in completed:
+        call, call_id = event.call, event.material.id
+        if call_id in disputed:
+            malformed = MalformedToolCall(call.name, Cause.DUPLICATE_ID, call.id, call.position)
+            yield CallCompleted(event.key, malformed, event.material)
+        elif call_id and first[call_id] is not event:
+            yield CallRepeated(event.key, first[call_id].key, event.material)
+        else:
+            yield event
+
+
+def _said(event: CallCompleted) -> tuple[str, str, str]:
+    return event.material.kind, event.material.name, event.material.arguments
