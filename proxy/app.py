@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
@@ -20,11 +20,12 @@ from proxy.environment import Environment, process_environment
 from proxy.facts_reader import FactsReader
 from proxy.identity import tenant_key
 from proxy.judge import Judge
-from proxy.listener import Listener, Services
+from proxy.listener import Listener
 from proxy.logs import Event, Logs, capture_libraries
 from proxy.metrics import Metrics
 from proxy.outcomes import Outcomes
 from proxy.policy_source import PolicySource, Revision, revision_loader
+from proxy.services import Services
 from proxy.settings import Address, Settings
 from proxy.store import Entry, Store, StoreError, new_receipt_id, open_store
 from proxy.upstream import Upstream
@@ -61,7 +62,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         logs = Logs(sys.stderr.buffer, broken=metrics.log_failed)
         capture_libraries(logs)
         key = await asyncio.to_thread(tenant_key, settings.state)
-        policy = _policy(settings, environment, key, store, logs, metrics)
+        policy = _policy(settings, environment, key, store=store, logs=logs, metrics=metrics)
         await policy.start()
         facts = FactsReader(settings.limits, utc_now, metrics.fact_read)
         stack.push_async_callback(facts.close)
@@ -74,7 +75,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         listener = Listener(services)
         stopping = _stop_signal()
         admin = await _start_admin(stack, settings, connected, services, lambda: listener.is_draining)
-        agents = await _start(stack, _agent_app(listener, settings), settings.listen, settings)
+        agents = await _start(stack, _agent_runner(listener, settings), settings.listen)
         retention = asyncio.ensure_future(_retain(settings, store, logs))
         stack.callback(retention.cancel)
         logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
@@ -91,7 +92,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
 
 
 def _policy(
-    settings: Settings, environment: Environment, key: bytes, store: Store, logs: Logs, metrics: Metrics
+    settings: Settings, environment: Environment, key: bytes, *, store: Store, logs: Logs, metrics: Metrics
 ) -> PolicySource:
     previous = ""
 
@@ -120,7 +121,7 @@ def _name(policy: PolicySource) -> str:
 class _Site:
     """A listener that stands."""
 
-    def __init__(self, runner: web.AppRunner, address: Address) -> None:
+    def __init__(self, runner: web.BaseRunner, address: Address) -> None:
         self._runner = runner
         self.address = address
 
@@ -129,37 +130,38 @@ class _Site:
         await self._runner.cleanup()
 
 
-async def _start(stack: AsyncExitStack, app: web.Application, address: Address, settings: Settings) -> _Site:
-    limits = settings.limits
-    runner = web.AppRunner(
-        app,
-        handle_signals=False,
-        access_log=None,
-        handler_cancellation=True,  # a client that leaves must end its exchange in a receipt
-        auto_decompress=False,
-        keepalive_timeout=_KEEPALIVE_SECONDS,
-        shutdown_timeout=limits.drain_ms_max / 1000,
-        max_line_size=limits.header_bytes_max,
-        max_field_size=limits.header_bytes_max,
-        max_headers=limits.headers_max,
-    )
+async def _start(stack: AsyncExitStack, runner: web.BaseRunner, address: Address) -> _Site:
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
-    site = web.TCPSite(runner, address.host, address.port)
-    await site.start()
-    port = runner.addresses[0][1]
-    return _Site(runner, Address(address.host, port))
+    await web.TCPSite(runner, address.host, address.port).start()
+    return _Site(runner, Address(address.host, runner.addresses[0][1]))
 
 
-def _agent_app(listener: Listener, settings: Settings) -> web.Application:
-    app = web.Application(client_max_size=settings.limits.request_bytes_max)
-    app.router.add_route("*", "/{path:.*}", listener.handle, expect_handler=_no_expectation)
-    return app
+def _server_options(settings: Settings) -> dict[str, Any]:
+    limits = settings.limits
+    return {
+        "access_log": None,
+        "handler_cancellation": True,  # a client that leaves must end its exchange in a receipt
+        "auto_decompress": False,
+        "keepalive_timeout": _KEEPALIVE_SECONDS,
+        "max_line_size": limits.header_bytes_max,
+        "max_field_size": limits.header_bytes_max,
+        "max_headers": limits.headers_max,
+    }
 
 
-async def _no_expectation(_: web.Request) -> web.Response | None:
-    """`Expect: 100-continue` is answered only by the response: nothing is promised before the head was looked at."""
-    return None
+def _agent_runner(listener: Listener, settings: Settings) -> web.BaseRunner:
+    """Without a router: routes are matched by `routes`, exactly, and nothing stands before it.
+
+    `Expect: 100-continue` is answered only by the response: nothing is promised before the head was looked at.
+    """
+    server = web.Server(listener.handle, **_server_options(settings))
+    return web.ServerRunner(server, handle_signals=False, shutdown_timeout=settings.limits.drain_ms_max / 1000)
+
+
+def _admin_runner(app: web.Application, settings: Settings) -> web.BaseRunner:
+    options = _server_options(settings)
+    return web.AppRunner(app, handle_signals=False, shutdown_timeout=settings.limits.drain_ms_max / 1000, **options)
 
 
 async def _start_admin(
@@ -181,9 +183,9 @@ async def _start_admin(
             is_draining=is_draining,
         )
     )
-    site = await _start(stack, app, settings.admin.listen, settings)
+    site = await _start(stack, _admin_runner(app, settings), settings.admin.listen)
     await asyncio.to_thread(write_address, settings.state, site.address)
-    stack.callback(remove_address, settings.state, site.address)
+    stack.push_async_callback(asyncio.to_thread, remove_address, settings.state, site.address)
     return site
 
 

@@ -71,7 +71,7 @@ class Exchange:
 
     def __init__(
         self,
-        request: web.Request,
+        request: web.BaseRequest,
         upstream: aiohttp.ClientResponse,
         headers: Pairs,
         first: bytes = b"",

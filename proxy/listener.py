@@ -1,14 +1,9 @@
-"""The agent listener: a request is admitted, sent up, and its response handed to an `Exchange`.
-
-What a request must be before a byte of it goes up stands here, in order: the head, the route, who asks and for whom,
-the body, its tools.
-"""
+"""The agent listener: a request is admitted, sent up, and its response handed to an `Exchange`, or relayed."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
 import aiohttp
@@ -17,100 +12,23 @@ from aiohttp import web
 from interceptors.receipts import Observed, Refused, Unexamined
 from policies.model import UnknownTools
 from proxy import bodies, headers, routes
-from proxy.credentials import presented, replaced
-from proxy.exchange import Exchange, Summary
-from proxy.identity import Caller, UnknownCredentialError, identify
+from proxy.admission import Admission, Asking, RefusedError
+from proxy.exchange import Exchange
 from proxy.judge import Scene
-from proxy.logs import Event, ExchangeLine
-from proxy.session_header import SessionHeaderError
+from proxy.logs import Event
+from proxy.passage import Passage, tell
+from proxy.services import Holding, Room, Services
 from proxy.store import Entry, StoreError, new_receipt_id
 from proxy.upstream import target
 from proxy.wire import envelope
 from proxy.wire.dialect import Dialect, Fault, RequestView
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from interceptors.calls import Json
     from interceptors.receipts import Record
-    from proxy.connected import Connected
-    from proxy.headers import RequestHeaders
-    from proxy.judge import Judge
-    from proxy.logs import Logs
-    from proxy.metrics import Metrics
-    from proxy.policy_source import PolicySource, Revision
-    from proxy.settings import Settings
-    from proxy.store import Store
-    from proxy.upstream import Upstream
 
 _EVENT_STREAM = "text/event-stream"
 _PASS_CHUNK_BYTES = 64 * 1024
-
-
-class RefusedError(Exception):
-    """An answer of the gate's own to a request that does not go up. `reason` is a code for the receipt."""
-
-    def __init__(self, fault: Fault, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.fault = fault
-        self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Who asks, and for whom."""
-
-    caller: Caller
-    claims: Mapping[str, Json]
-    subject: str
-    revision: Revision
-
-
-@dataclass(slots=True)
-class Room:
-    """The bytes that open exchanges hold, against `bytes_in_flight_max`."""
-
-    limit: int
-    held: int = 0
-
-    def fits(self, size: int) -> bool:
-        return self.held + size <= self.limit
-
-    def change(self, difference: int) -> None:
-        self.held += difference
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What every exchange of the process shares."""
-
-    settings: Settings
-    connected: Connected
-    policy: PolicySource
-    judge: Judge
-    store: Store
-    upstream: Upstream
-    logs: Logs
-    metrics: Metrics
-    tenant_key: bytes
-
-
-@dataclass(slots=True)
-class _Passage:
-    """What is known of one request so far, for its log line."""
-
-    id: str
-    method: str
-    began: float
-    dialect: Dialect
-    route: str = ""
-    upstream: str = ""
-    asking: Asking | None = None
-    view: RequestView = field(default_factory=RequestView)
-    bytes_up: int = 0
-    receipts: list[str] = field(default_factory=list)
-    summary: Summary = field(default_factory=Summary)
-    error: str = ""
+_RETRYABLE = frozenset({Fault.OVERLOADED, Fault.UPSTREAM_FAILED, Fault.UPSTREAM_TIMEOUT})
 
 
 class Listener:
@@ -118,28 +36,29 @@ class Listener:
 
     def __init__(self, services: Services) -> None:
         self._with = services
+        self._admission = Admission(services)
         self._room = Room(services.settings.limits.bytes_in_flight_max)
         self._pass_through = services.settings.pass_through
         self.is_draining = False
 
-    async def handle(self, request: web.Request) -> web.StreamResponse:
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.method == "HEAD" and request.raw_path == "/":
             return web.Response(status=200)
         provider = routes.provider_of({name.lower(): value for name, value in request.headers.items()})
         way = routes.route(
             request.method, request.raw_path, provider, self._with.connected.upstreams, self._pass_through
         )
-        passage = _Passage(self._new_id(), request.method, time.monotonic(), way.dialect)
+        passage = Passage(self._new_id(), request.method, time.monotonic(), way.dialect)
         self._with.metrics.exchange_opened()
         try:
             return await self._admit(request, way, passage)
         except RefusedError as error:
             return await self._refuse(passage, error)
         finally:
-            self._tell(passage)
+            tell(passage, self._with, self._room.held)
 
-    async def _admit(self, request: web.Request, way: routes.Route, passage: _Passage) -> web.StreamResponse:
-        fields = self._head(request)
+    async def _admit(self, request: web.BaseRequest, way: routes.Route, passage: Passage) -> web.StreamResponse:
+        fields = self._admission.head(request)
         match way:
             case routes.Refused(message=message):
                 raise RefusedError(Fault.NOT_FOUND, "unknown_route", message)
@@ -147,88 +66,24 @@ class Listener:
                 passage.route, passage.upstream = way.name, way.upstream
             case _:
                 assert_never(way)
-        passage.asking = await self._who(fields)
+        passage.asking = await self._admission.who(fields)
         declared_size = request.content_length or 0
         if self.is_draining or not self._room.fits(declared_size):
             self._with.metrics.overloaded()
             raise RefusedError(Fault.OVERLOADED, "overloaded", "the gate has no room for another request")
         self._room.change(declared_size)
         try:
-            body, is_decoded = await self._body(request, fields)
+            body, is_decoded = await self._admission.body(request, fields)
             passage.bytes_up = len(body)
-            up = self._fields_up(fields, way, is_decoded=is_decoded)
+            up = self._admission.fields_up(fields, way, is_decoded=is_decoded)
             if isinstance(way, routes.Unexamined):
                 return await self._pass(request, way, passage, up, body)
             return await self._mediate(request, way, passage, up, body)
         finally:
             self._room.change(-declared_size)
 
-    def _head(self, request: web.Request) -> RequestHeaders:
-        try:
-            fields = headers.read_request_headers(request.raw_headers, session_header=self._session_header)
-        except headers.HeadersRefusedError as error:
-            raise RefusedError(Fault.INVALID_REQUEST, "invalid_headers", str(error)) from None
-        if headers.asks_for_upgrade(fields):
-            raise RefusedError(
-                Fault.UPGRADE_REFUSED, "upgrade", "this gate speaks plain HTTP: send the request as POST"
-            )
-        return fields
-
-    @property
-    def _session_header(self) -> str | None:
-        return self._with.connected.session.name if self._with.connected.session else None
-
-    async def _who(self, fields: RequestHeaders) -> Asking:
-        revision = (await self._with.policy.current()).revision
-        try:
-            caller = identify(presented(fields), revision.tokens, self._with.tenant_key)
-        except UnknownCredentialError as error:
-            raise RefusedError(Fault.UNAUTHENTICATED, "unknown_credential", str(error)) from None
-        claims: Mapping[str, Json] = {}
-        if self._with.connected.session:
-            try:
-                claims = self._with.connected.session.subject(fields, self._with.judge.clock())
-            except SessionHeaderError as error:
-                raise RefusedError(Fault.UNAUTHENTICATED, "invalid_session", str(error)) from None
-        return Asking(caller, claims, self._subject(claims, revision), revision)
-
-    def _subject(self, claims: Mapping[str, Json], revision: Revision) -> str:
-        """The subject of the receipts: the first field that the policy's `session` names, where it is there."""
-        for session_field in revision.policy.session.values():
-            value: Json = dict(claims)
-            for step in session_field.at:
-                value = value.get(step) if isinstance(value, dict) else None
-            return self._with.store.subject_digest(value) if isinstance(value, str) and value else ""
-        return ""
-
-    async def _body(self, request: web.Request, fields: RequestHeaders) -> tuple[bytes, bool]:
-        """The body without its content encoding, and whether it had one."""
-        limits = self._with.settings.limits
-        parts = bytearray()
-        async for chunk in request.content.iter_any():
-            parts += chunk
-            if len(parts) > limits.request_bytes_max:
-                raise RefusedError(Fault.TOO_LARGE, "too_large", "the request is larger than request_bytes_max")
-        try:
-            encoding = bodies.read_encoding(fields.get("content-encoding"))
-            decoded_max = limits.request_decoded_bytes_max
-            body = await bodies.decode_body_off_loop(bytes(parts), encoding, decoded_bytes_max=decoded_max)
-        except bodies.BodyRefusedError as error:
-            fault = Fault.TOO_LARGE if error.problem is bodies.BodyProblem.TOO_LARGE else Fault.INVALID_REQUEST
-            raise RefusedError(fault, "invalid_body", str(error)) from None
-        return body, encoding is not None
-
-    def _fields_up(
-        self, fields: RequestHeaders, way: routes.Mediated | routes.Unexamined, *, is_decoded: bool
-    ) -> headers.Pairs:
-        up = headers.headers_up(fields, session_header=self._session_header, decoded=is_decoded)
-        key = self._with.connected.upstreams[way.upstream].key
-        if key is None:
-            return up
-        return replaced(up, key, provider=way.dialect.provider, credentials=presented(fields))
-
     async def _mediate(
-        self, request: web.Request, way: routes.Mediated, passage: _Passage, up: headers.Pairs, body: bytes
+        self, request: web.BaseRequest, way: routes.Mediated, passage: Passage, up: headers.Pairs, body: bytes
     ) -> web.StreamResponse:
         passage.view = view = self._read_request(way.dialect, request, body)
         scene = self._scene(passage)
@@ -252,14 +107,14 @@ class Listener:
                 limits=self._with.settings.limits,
                 pass_types=self._asked(passage).revision.policy.pass_types,
                 deadline=deadline,
-                holds=_Holding(self._room).now,
+                holds=Holding(self._room).now,
             )
             passage.summary = exchange.summary
             return await exchange.run()
         finally:
             upstream.close()
 
-    def _read_request(self, dialect: Dialect, request: web.Request, body: bytes) -> RequestView:
+    def _read_request(self, dialect: Dialect, request: web.BaseRequest, body: bytes) -> RequestView:
         charset = request.charset
         if charset is not None and charset.lower() not in ("utf-8", "utf8"):
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", "the body must be UTF-8")
@@ -268,9 +123,9 @@ class Listener:
         except envelope.EnvelopeError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
 
-    async def _mind_provider_tools(self, passage: _Passage, scene: Scene) -> None:
-        """Tools that the provider executes have run before a gate could see them: the request is the place to say no."""
-        tools = passage.view.provider_tools
+    async def _mind_provider_tools(self, passage: Passage, scene: Scene) -> None:
+        """Tools that the provider executes run before a gate could see them: the request is the place to say no."""
+        tools = passage.view.tools.provider
         if not tools:
             return
         if self._asked(passage).revision.policy.unknown_tools is not UnknownTools.ALLOW:
@@ -321,7 +176,7 @@ class Listener:
         return not first.lstrip().startswith(b"{"), first
 
     async def _pass(
-        self, request: web.Request, way: routes.Unexamined, passage: _Passage, up: headers.Pairs, body: bytes
+        self, request: web.BaseRequest, way: routes.Unexamined, passage: Passage, up: headers.Pairs, body: bytes
     ) -> web.StreamResponse:
         scene = self._scene(passage)
         now = self._with.judge.clock()
@@ -360,7 +215,7 @@ class Listener:
             raise RefusedError(Fault.UPSTREAM_FAILED, "upstream_failed", "the provider could not be reached") from None
 
     async def _relay(
-        self, request: web.Request, upstream: aiohttp.ClientResponse, down: headers.Pairs, passage: _Passage
+        self, request: web.BaseRequest, upstream: aiohttp.ClientResponse, down: headers.Pairs, passage: Passage
     ) -> web.StreamResponse:
         """A response that holds no call: an error of the provider's own, or a route that passes."""
         if 300 <= upstream.status < 400:
@@ -382,7 +237,7 @@ class Listener:
                 request.transport.abort()
         return response
 
-    def _scene(self, passage: _Passage) -> Scene:
+    def _scene(self, passage: Passage) -> Scene:
         asking, view = self._asked(passage), passage.view
         return Scene(
             exchange=passage.id,
@@ -392,16 +247,16 @@ class Listener:
             identity=asking.caller.identity,
             subject=asking.subject,
             claims=asking.claims,
-            declared=view.declared,
-            ambiguous=view.ambiguous,
+            declared=view.tools.by_name,
+            ambiguous=view.tools.ambiguous,
         )
 
     @staticmethod
-    def _asked(passage: _Passage) -> Asking:
+    def _asked(passage: Passage) -> Asking:
         assert passage.asking is not None
         return passage.asking
 
-    async def _keep(self, passage: _Passage, *records: Record) -> None:
+    async def _keep(self, passage: Passage, *records: Record) -> None:
         """Receipts that must stand before the request goes up."""
         try:
             await self._with.store.commit([Entry(record) for record in records])
@@ -411,7 +266,7 @@ class Listener:
             raise RefusedError(Fault.OVERLOADED, "store_unavailable", message) from None
         passage.receipts += [record.receipt for record in records]
 
-    async def _refuse(self, passage: _Passage, error: RefusedError) -> web.Response:
+    async def _refuse(self, passage: Passage, error: RefusedError) -> web.Response:
         passage.error = error.reason
         passage.summary.status = error.fault.value
         now, asking = self._with.judge.clock(), passage.asking
@@ -436,61 +291,5 @@ class Listener:
         retry = {} if error.fault in _RETRYABLE else {"x-should-retry": "false"}
         return web.Response(status=error.fault.value, body=body, content_type="application/json", headers=retry)
 
-    def _tell(self, passage: _Passage) -> None:
-        """The one line of the exchange, and its metrics."""
-        summary, asking = passage.summary, passage.asking
-        for judgment in summary.judgments:
-            decision = judgment.decision
-            self._with.metrics.decided(
-                tool=decision.tool,
-                is_known=judgment.revision.policy.tool(decision.tool) is not None,
-                ruling=decision.ruling,
-                reason=decision.reason,
-                hold_seconds=judgment.hold_ms / 1000,
-            )
-        outcome = "refused" if passage.error and not summary.bytes_down else summary.ending.value
-        self._with.metrics.exchange_ended(passage.dialect.name, outcome)
-        self._with.metrics.set_bytes_in_flight(self._room.held)
-        verdicts = [
-            f"{each.decision.tool}:{each.decision.ruling.value}:{each.decision.reason}" for each in summary.judgments
-        ]
-        self._with.logs.exchange(
-            ExchangeLine(
-                exchange=passage.id,
-                dialect=passage.dialect.name,
-                route=passage.route,
-                method=passage.method,
-                status=summary.status,
-                streamed=passage.view.streamed,
-                model=passage.view.model,
-                tenant=asking.caller.tenant if asking else "",
-                identity=asking.caller.identity if asking else None,
-                upstream=passage.upstream,
-                receipts=[*passage.receipts, *(each.receipt for each in summary.judgments if each.receipt)],
-                verdicts=verdicts,
-                hold_ms=summary.hold_ms if summary.judgments else None,
-                duration_ms=round((time.monotonic() - passage.began) * 1000),
-                bytes_up=passage.bytes_up,
-                bytes_down=summary.bytes_down,
-                outcome=outcome,
-                error=passage.error or summary.breach,
-            )
-        )
-
     def _new_id(self) -> str:
         return "ex_" + new_receipt_id(self._with.judge.clock()).removeprefix("rc_")
-
-
-_RETRYABLE = frozenset({Fault.OVERLOADED, Fault.UPSTREAM_FAILED, Fault.UPSTREAM_TIMEOUT})
-
-
-class _Holding:
-    """Keeps the room's account of what one exchange holds."""
-
-    def __init__(self, room: Room) -> None:
-        self._room = room
-        self._held = 0
-
-    def now(self, held: int) -> None:
-        self._room.change(held - self._held)
-        self._held = held

@@ -1,0 +1,116 @@
+"""What a request must be before a byte of it goes up: its head, who asks and for whom, its body.
+
+Each refusal is a `RefusedError` with the fault that the dialect states and the code that the receipt keeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from proxy import bodies, headers
+from proxy.credentials import presented, replaced
+from proxy.identity import Caller, UnknownCredentialError, identify
+from proxy.session_header import SessionHeaderError
+from proxy.wire.dialect import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aiohttp import web
+
+    from interceptors.calls import Json
+    from proxy import routes
+    from proxy.headers import RequestHeaders
+    from proxy.policy_source import Revision
+    from proxy.services import Services
+
+
+class RefusedError(Exception):
+    """An answer of the gate's own to a request that does not go up. `reason` is a code for the receipt."""
+
+    def __init__(self, fault: Fault, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who asks, and for whom."""
+
+    caller: Caller
+    claims: Mapping[str, Json]
+    subject: str
+    revision: Revision
+
+
+class Admission:
+    """One for the process."""
+
+    def __init__(self, services: Services) -> None:
+        self._with = services
+
+    def head(self, request: web.BaseRequest) -> RequestHeaders:
+        try:
+            fields = headers.read_request_headers(request.raw_headers, session_header=self._session_header)
+        except headers.HeadersRefusedError as error:
+            raise RefusedError(Fault.INVALID_REQUEST, "invalid_headers", str(error)) from None
+        if headers.asks_for_upgrade(fields):
+            raise RefusedError(
+                Fault.UPGRADE_REFUSED, "upgrade", "this gate speaks plain HTTP: send the request as POST"
+            )
+        return fields
+
+    @property
+    def _session_header(self) -> str | None:
+        return self._with.connected.session.name if self._with.connected.session else None
+
+    async def who(self, fields: RequestHeaders) -> Asking:
+        revision = (await self._with.policy.current()).revision
+        try:
+            caller = identify(presented(fields), revision.tokens, self._with.tenant_key)
+        except UnknownCredentialError as error:
+            raise RefusedError(Fault.UNAUTHENTICATED, "unknown_credential", str(error)) from None
+        claims: Mapping[str, Json] = {}
+        if self._with.connected.session:
+            try:
+                claims = self._with.connected.session.subject(fields, self._with.judge.clock())
+            except SessionHeaderError as error:
+                raise RefusedError(Fault.UNAUTHENTICATED, "invalid_session", str(error)) from None
+        return Asking(caller, claims, self._subject(claims, revision), revision)
+
+    def _subject(self, claims: Mapping[str, Json], revision: Revision) -> str:
+        """The subject of the receipts: the first field that the policy's `session` names, where it is there."""
+        for session_field in revision.policy.session.values():
+            value: Json = dict(claims)
+            for step in session_field.at:
+                value = value.get(step) if isinstance(value, dict) else None
+            return self._with.store.subject_digest(value) if isinstance(value, str) and value else ""
+        return ""
+
+    async def body(self, request: web.BaseRequest, fields: RequestHeaders) -> tuple[bytes, bool]:
+        """The body without its content encoding, and whether it had one."""
+        limits = self._with.settings.limits
+        parts = bytearray()
+        async for chunk in request.content.iter_any():
+            parts += chunk
+            if len(parts) > limits.request_bytes_max:
+                raise RefusedError(Fault.TOO_LARGE, "too_large", "the request is larger than request_bytes_max")
+        try:
+            encoding = bodies.read_encoding(fields.get("content-encoding"))
+            decoded_max = limits.request_decoded_bytes_max
+            body = await bodies.decode_body_off_loop(bytes(parts), encoding, decoded_bytes_max=decoded_max)
+        except bodies.BodyRefusedError as error:
+            fault = Fault.TOO_LARGE if error.problem is bodies.BodyProblem.TOO_LARGE else Fault.INVALID_REQUEST
+            raise RefusedError(fault, "invalid_body", str(error)) from None
+        return body, encoding is not None
+
+    def fields_up(
+        self, fields: RequestHeaders, way: routes.Mediated | routes.Unexamined, *, is_decoded: bool
+    ) -> headers.Pairs:
+        up = headers.headers_up(fields, session_header=self._session_header, decoded=is_decoded)
+        key = self._with.connected.upstreams[way.upstream].key
+        if key is None:
+            return up
+        return replaced(up, key, provider=way.dialect.provider, credentials=presented(fields))

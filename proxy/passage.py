@@ -1,0 +1,75 @@
+"""One request on its way: what is known of it so far, and the line and the figures that tell of it at the end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from proxy.exchange import Summary
+from proxy.logs import ExchangeLine
+from proxy.wire.dialect import Dialect, RequestView
+
+if TYPE_CHECKING:
+    from proxy.admission import Asking
+    from proxy.services import Services
+
+
+@dataclass(slots=True)
+class Passage:
+    """What is known of one request so far, for its log line."""
+
+    id: str
+    method: str
+    began: float
+    dialect: Dialect
+    route: str = ""
+    upstream: str = ""
+    asking: Asking | None = None
+    view: RequestView = field(default_factory=RequestView)
+    bytes_up: int = 0
+    receipts: list[str] = field(default_factory=list)
+    summary: Summary = field(default_factory=Summary)
+    error: str = ""
+
+
+def tell(passage: Passage, services: Services, bytes_in_flight: int) -> None:
+    """The one line of the exchange, and its metrics."""
+    summary, asking = passage.summary, passage.asking
+    for judgment in summary.judgments:
+        decision = judgment.decision
+        services.metrics.decided(
+            tool=decision.tool,
+            is_known=judgment.revision.policy.tool(decision.tool) is not None,
+            ruling=decision.ruling,
+            reason=decision.reason,
+            hold_seconds=judgment.hold_ms / 1000,
+        )
+    outcome = "refused" if passage.error and not summary.bytes_down else summary.ending.value
+    services.metrics.exchange_ended(passage.dialect.name, outcome)
+    services.metrics.set_bytes_in_flight(bytes_in_flight)
+    verdicts = [
+        f"{each.decision.tool}:{each.decision.ruling.value}:{each.decision.reason}" for each in summary.judgments
+    ]
+    services.logs.exchange(
+        ExchangeLine(
+            exchange=passage.id,
+            dialect=passage.dialect.name,
+            route=passage.route,
+            method=passage.method,
+            status=summary.status,
+            streamed=passage.view.streamed,
+            model=passage.view.model,
+            tenant=asking.caller.tenant if asking else "",
+            identity=asking.caller.identity if asking else None,
+            upstream=passage.upstream,
+            receipts=[*passage.receipts, *(each.receipt for each in summary.judgments if each.receipt)],
+            verdicts=verdicts,
+            hold_ms=summary.hold_ms if summary.judgments else None,
+            duration_ms=round((time.monotonic() - passage.began) * 1000),
+            bytes_up=passage.bytes_up,
+            bytes_down=summary.bytes_down,
+            outcome=outcome,
+            error=passage.error or summary.breach,
+        )
+    )

@@ -1,0 +1,57 @@
+"""What every exchange of the process shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from proxy.connected import Connected
+    from proxy.judge import Judge
+    from proxy.logs import Logs
+    from proxy.metrics import Metrics
+    from proxy.policy_source import PolicySource
+    from proxy.settings import Settings
+    from proxy.store import Store
+    from proxy.upstream import Upstream
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Made by the composition root, passed down, never replaced."""
+
+    settings: Settings
+    connected: Connected
+    policy: PolicySource
+    judge: Judge
+    store: Store
+    upstream: Upstream
+    logs: Logs
+    metrics: Metrics
+    tenant_key: bytes
+
+
+@dataclass(slots=True)
+class Room:
+    """The bytes that open exchanges hold, against `bytes_in_flight_max`."""
+
+    limit: int
+    held: int = 0
+
+    def fits(self, size: int) -> bool:
+        return self.held + size <= self.limit
+
+    def change(self, difference: int) -> None:
+        self.held += difference
+
+
+class Holding:
+    """Keeps the room's account of what one exchange holds."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._held = 0
+
+    def now(self, held: int) -> None:
+        self._room.change(held - self._held)
+        self._held = held
