@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from policies.fees.lexicon import Lexicon, Meaning
 
 _TOKEN = re2.compile(r"[0-9]+(?:[.,'][0-9]+)*|[A-Za-z]{0,3}\$|[\pL\pM]+|[^\s]")
+_DIGITS = "0123456789"
+_NOTE_MARKS = ("*", "\u2020", "\u2021")
 _GAP = 5
 _TIME_UNITS = frozenset(TimeUnit)
 
@@ -64,18 +66,21 @@ def atoms(text: str, lexicon: Lexicon) -> tuple[Atom, ...]:
 
 
 def _next(tokens: Sequence[_Token], index: int, lexicon: Lexicon) -> tuple[Content, int]:
+    token = tokens[index]
     phrase, length = _phrase(tokens, index, lexicon)
     if length > 1:
         return phrase, length
-    if tokens[index].raw in EXPONENTS:
-        return Currency(tokens[index].raw), 1
-    if tokens[index].text[0].isdecimal():
+    if token.text[0] in _DIGITS:
         return _digits(tokens, index, lexicon)
     words = _words(tokens, index, lexicon)
     if words is not None:
         return words
-    if phrase is None and any(character.isnumeric() for character in tokens[index].text):
-        return Construct.NUMBER_FORM, 1  # other digits, fractions, numerals
+    if token.raw in EXPONENTS:
+        phrase = Currency(token.raw)
+    elif token.text in _NOTE_MARKS and index and tokens[index - 1].span.end == token.span.start:
+        phrase = Construct.FOOTNOTE
+    elif phrase is None and any(character.isnumeric() for character in token.text):
+        phrase = Construct.NUMBER_FORM  # other digits, fractions, numerals
     return phrase, 1
 
 
@@ -118,7 +123,7 @@ def _repeated(
     if after + 2 >= len(tokens) or tokens[after].text != "(":
         return Number(value), taken
     inner = [token.text for token in tokens[after + 1 : after + 13]]
-    if inner[0][0].isdecimal():
+    if inner[0][0] in _DIGITS:
         again = parse_digits(inner[0], lexicon)
         length = 1
     else:

@@ -134,13 +134,16 @@ def uncited(located: Sequence[Located], source: Source) -> Iterator[Problem]:
     """Bounds and fees beside the quotations, in their paragraphs, that no quotation holds."""
     seen: set[Span] = set()
     for one in located:
+        neighbours = [other for other in located if other.context is one.context]
         for item in one.context.items:
             at = one.context.normalised.to_source(item.span)
-            if not states(item) or at in seen or any(other.at.holds(at) for other in located):
-                continue
+            is_cited = any(other.at.holds(at) for other in located) or any(other.at.meets(at) for other in neighbours)
+            if not states(item) or at in seen or is_cited:
+                continue  # what a quotation cuts through is one of its `defects`
             seen.add(at)
-            kind, words = ProblemKind.UNCITED, one.words(item.span)
-            yield Problem(kind, one.subject, repr(words), one.quotation.text, source.place(at))
+            nearest = min(neighbours, key=lambda other: max(other.at.start - at.end, at.start - other.at.end))
+            words = repr(one.words(item.span))
+            yield Problem(ProblemKind.UNCITED, nearest.subject, words, nearest.quotation.text, source.place(at))
 
 
 def states(item: Item) -> bool:

@@ -109,8 +109,9 @@ _ROWS: tuple[tuple[Meaning, str], ...] = (
     ),
     (
         Construct.BOUNDED_FEE,
-        "minimum|maximum|maximal*|minimal*|mindestgebühr*|höchstbetrag|mindestbetrag|mindeststorno*",
+        "minimum|maximum|min|max|mind|maximal*|minimal*|mindestgebühr*|höchstbetrag|mindestbetrag|mindeststorno*",
     ),
+    (Construct.OTHER_BASE, "anzahlung*|restzahlung*|restbetrag*|restpreis*|kaution*|differenz*"),
     (
         Construct.COMPOUND,
         "zuzüglich|zzgl|plus|zusätzlich*|außerdem|sowie|abzüglich|abzgl|nebst|ferner|weitere*|zuschlag*",

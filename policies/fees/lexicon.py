@@ -20,6 +20,8 @@ class Construct(Enum):
     BOUNDED_FEE = "a fee with only an upper or lower bound"
     ALTERNATIVES = "the greater or lower of several fees"
     COMPOUND = "a fee of several parts"
+    OTHER_BASE = "a share of something else than the price or the paid amount"
+    FOOTNOTE = "a footnote mark"
     PER_UNIT = "a fee for each person, night or item"
     PARTIAL_CANCELLATION = "a partial cancellation"
     PROMOTION = "a promotion"

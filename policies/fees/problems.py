@@ -31,6 +31,7 @@ class ProblemKind(Enum):
     NO_FEE = "the quotation states no fee"
     SEVERAL_FEES = "the quotation states several fees"
     UNCITED = "the paragraph states a number that no rule cites"
+    UNCITED_RULE = "the source counts days back from a reference date where no rule cites it"
     EDGE_NOT_STATED = "the rule has no stated bound and its quotation does not say that it takes the remaining days"
     BOOKING_NOT_START = "the quotation starts with the booking and the rule does not"
     WRONG_REFERENCE = "the quotation counts back from another date"
@@ -73,7 +74,7 @@ class NoticeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something outside the paragraphs (for a construct: the clauses) that the rules rest on. It refuses nothing."""
+    """Something outside the clauses that the rules rest on. It refuses nothing."""
 
     kind: NoticeKind
     detail: str

@@ -12,6 +12,7 @@ a flaw, and a word of the lexicon that forbids a computation is a construct.
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from policies.fees.atoms import Atom, Number, atoms
@@ -44,12 +45,13 @@ _PREFIXES = {Sign.FROM: Comparator(Side.START, True), Sign.UPTO: Comparator(Side
 
 def read(text: str, lexicon: Lexicon) -> tuple[Item, ...]:
     """Every statement, flaw and construct of normalised text, in order."""
-    return _Reader(tuple(a for a in atoms(text, lexicon) if a.content is not Sign.ARTICLE), lexicon).read()
+    return _Reader(atoms(text, lexicon), lexicon).read()
 
 
 class _Reader:
     def __init__(self, found: Sequence[Atom], lexicon: Lexicon) -> None:
-        self._atoms = found
+        self._atoms = tuple(atom for atom in found if atom.content is not Sign.ARTICLE)
+        self._after_article = {after.span.start for one, after in pairwise(found) if one.content is Sign.ARTICLE}
         self._lexicon = lexicon
         self._items: list[Item] = []
 
@@ -87,7 +89,8 @@ class _Reader:
         """The index after "before departure", or `index` itself. What it names is recorded."""
         after = index + 2
         kind = self._content(index + 1)
-        if self._content(index) in (Sign.BEFORE, Sign.OF) and isinstance(kind, ReferenceKind):
+        is_named = isinstance(kind, ReferenceKind) or (isinstance(kind, DayOf) and kind.days == 0)
+        if self._content(index) in (Sign.BEFORE, Sign.OF) and is_named:
             return after
         return index
 
@@ -195,7 +198,8 @@ class _Reader:
             found, end = [late], end + 1  # "30 days before departure at the latest"
         span = self._span(index, end)
         self._note_references(index, end)
-        if len(found) == 1:
+        is_vague = self._content(index) is Sign.FROM and end == unit_at + 1  # "from 30 days" counts up as well as down
+        if len(found) == 1 and not is_vague:
             self._items.append(ReadBound(found[0].side, number, unit, found[0].inclusive, span))
         else:
             self._items.append(ReadFlaw(Flaw.NO_INCLUSIVITY, span))
@@ -226,7 +230,8 @@ class _Reader:
         if isinstance(content, Currency):
             same = isinstance(after, Currency) and self._number(at + 2) is None
             if same and after != content:
-                return 0
+                self._items.append(ReadFlaw(Flaw.TWO_CURRENCIES, self._span(index, at + 2)))
+                return at + 2
             end = at + 1 + same
         elif not isinstance(after, Currency) and after is not Sign.PERCENT:
             return 0
@@ -249,6 +254,8 @@ class _Reader:
         base_at = end + (self._content(end) is Sign.OF)
         base = self._content(base_at)
         if not isinstance(base, PercentBase):
+            if base_at < len(self._atoms) and (base_at > end or self._atoms[base_at].span.start in self._after_article):
+                self._items.append(ReadFlaw(Flaw.UNKNOWN_BASE, self._span(end - 2, base_at + 1)))
             return end
         self._items.append(ReadBase(base, self._atoms[base_at].span))
         return base_at + 1

@@ -42,6 +42,8 @@ class Flaw(Enum):
     """Why a number in the text is no statement of a rule."""
 
     NO_UNIT = "a number without a unit of time, percent or currency"
+    TWO_CURRENCIES = "an amount between two currencies"
+    UNKNOWN_BASE = "a percentage of something that is neither the price nor the paid amount"
     NO_INCLUSIVITY = "a number of days that does not say on which side of it the rule holds, or whether it is included"
 
 

@@ -68,7 +68,7 @@ def account(result: Computed) -> tuple[str, ...]:
         f"stated there: {'; '.join(interval.stated)}",
     ]
     if isinstance(interval.fee, Percentage):
-        lines.append(f"{interval.fee.percent} % of {money(result.base)} is {result.exact:f}")
+        lines.append(f"{interval.fee.percent} % of {money(result.base)} is {result.exact.normalize():f}")
     if result.capped:
         lines.append("the fee was capped at what was paid")
     lines.append(f"source text sha256 {result.source}")

@@ -16,7 +16,7 @@ from policies.fees.candidate import FixedFee, Limit
 from policies.fees.coverage import Covered, resolve
 from policies.fees.evidence import Contexts, Located, defects, locate, states, uncited
 from policies.fees.lexicon import Side
-from policies.fees.notices import notices
+from policies.fees.notices import rest
 from policies.fees.problems import Notice, Problem, ProblemKind
 from policies.fees.reading import ReadAmount, ReadBase, ReadPercent, ReadReference
 from policies.fees.schedule import Fixed, Interval, Percentage, Quoted, Schedule
@@ -63,16 +63,20 @@ def validate(candidate: Candidate, source: Source) -> Validation:
         else:
             located[subject] = one
             problems.extend(defects(one, source))
-    problems.extend(uncited(tuple(located.values()), source))
+    is_whole = len(located) == len(candidate.quotations())  # else what a misplaced quotation was to cite is uncited
+    if is_whole:
+        problems.extend(uncited(tuple(located.values()), source))
     problems.extend(_rules(candidate, located))
     problems.extend(_statements(candidate, located))
+    uncited_rules, notices = rest(candidate, source, tuple(one.at for one in located.values()))
+    if is_whole:
+        problems.extend(uncited_rules)
     covered = resolve(candidate)
-    also = notices(candidate, source, tuple(one.at for one in located.values()))
     if not isinstance(covered, Covered):
-        return Refused(tuple(dict.fromkeys((*problems, *covered))), also)
+        return Refused(tuple(dict.fromkeys((*problems, *covered))), notices)
     if problems:
-        return Refused(tuple(dict.fromkeys(problems)), also)
-    return Validated(_schedule(candidate, source, located, covered), also)
+        return Refused(tuple(dict.fromkeys(problems)), notices)
+    return Validated(_schedule(candidate, source, located, covered), notices)
 
 
 def _subject(index: int) -> str:
