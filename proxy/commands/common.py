@@ -89,3 +89,8 @@ def read_policy(path: Path) -> Policy:
 
     with failing_on(DocumentError):
         return load_policy(path)
+
+
+def printable(text: str) -> str:
+    """What a model or a person wrote, for a terminal: it moves no cursor and begins no line."""
+    return "".join(character if character.isprintable() else " " for character in text)

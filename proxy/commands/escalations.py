@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from proxy.commands.common import CommandError, failing_on, state_option
+from proxy.commands.common import CommandError, failing_on, printable, state_option
 from proxy.store import EscalationStatus, StoreError, open_reader
 
 if TYPE_CHECKING:
@@ -57,20 +57,15 @@ def show(state: Path, case_id: str, as_json: bool) -> None:
     rows["receipt"] = case.receipt
     width = max(map(len, rows))
     for name, text in rows.items():
-        click.echo(f"{name:<{width}}  {_printable(text)}")
+        click.echo(f"{name:<{width}}  {printable(text)}")
 
 
 def _as_line(case: Escalation) -> str:
     action = case.summary.get("recommended_action", "")
     return "  ".join(
-        filter(None, (f"{case.created[:19]}Z", case.id, case.status.value, case.tool, case.reason, _printable(action)))
+        filter(None, (f"{case.created[:19]}Z", case.id, case.status.value, case.tool, case.reason, printable(action)))
     )
 
 
 def _as_json(case: Escalation) -> str:
     return orjson.dumps({**asdict(case), "status": case.status.value}).decode()
-
-
-def _printable(text: str) -> str:
-    """A summary may hold what a model wrote; it moves no cursor and begins no line."""
-    return "".join(character if character.isprintable() else " " for character in text)

@@ -14,7 +14,7 @@ from interceptors.kinds import Kind
 from interceptors.verification import LIMITS
 from policies.model import Ruling
 from proxy.commands.admin_client import admin_options, ask
-from proxy.commands.common import CommandError, failing_on, state_option
+from proxy.commands.common import CommandError, failing_on, printable, state_option
 from proxy.store import StoreError, open_reader, payload_of
 from proxy.store.export import to_line
 
@@ -159,9 +159,13 @@ def _as_text(line: ReceiptLine) -> str:
     payload = line.payload
     if payload is None:
         return f"{line.time[:19]}Z  {line.receipt}  {line.kind.value}  erased"
-    said = [str(payload[name]) for name in ("tool", "ruling", "reason") if payload.get(name)]
+    said = [printable(str(payload[name])) for name in ("tool", "ruling", "reason") if payload.get(name)]
+    if line.kind is not Kind.DECIDED:
+        said.insert(0, line.kind.value)
+    if payload.get("by"):
+        said.append(f"by {printable(str(payload['by']))}")
     outcome = "" if line.outcome is None else line.outcome.value
-    return "  ".join(filter(None, (f"{line.time[:19]}Z", line.receipt, " ".join(said) or line.kind.value, outcome)))
+    return "  ".join(filter(None, (f"{line.time[:19]}Z", line.receipt, " ".join(said), outcome)))
 
 
 def _as_json(line: ReceiptLine) -> str:
