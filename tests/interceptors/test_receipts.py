@@ -299,6 +299,21 @@ def test_any_other_order_is_found(order: list[int]) -> None:
     assert (_faults(CHAIN[place] for place in order) == []) == (order == sorted(order))
 
 
+@given(place=places)
+def test_a_record_that_stands_twice_is_found(place: int) -> None:
+    """A place of a chain is taken once."""
+    assert _faults([*CHAIN[: place + 1], *CHAIN[place:]]) == [(Fault.REORDERED, place + 1)]
+
+
+@given(place=places, name=st.sampled_from(["kind", "receipt", "time", "hash"]))
+def test_one_alteration_is_one_finding(place: int, name: str) -> None:
+    """Whether a header or only its hash was altered, the records behind it are not blamed."""
+    chain = [*CHAIN]
+    chain[place] = replace(CHAIN[place], **{name: "released" if name == "kind" else "0" * 64})
+
+    assert _faults(chain) == [(Fault.ALTERED, place + 1)]
+
+
 @given(places, places)
 def test_swapped_payloads_are_found(one: int, other: int) -> None:
     """Payload and salt of one record do not fit another, though the payloads be equal."""

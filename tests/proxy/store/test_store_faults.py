@@ -256,6 +256,39 @@ async def test_a_broken_writer_leaves_nobody_waiting(state: Path) -> None:
     assert report.findings == ()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_a_broken_writer_refuses_what_is_still_queued(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that were queued behind the one that broke the writer are refused, not forgotten."""
+    monkeypatch.setattr(writer, "BATCH_REQUESTS_MAX", 1)
+
+    def bug(_: object) -> None:
+        raise ZeroDivisionError
+
+    async with await _open(state, Faults()) as store:
+        commits = [store.commit([Entry(decided())]) for _ in range(3)]
+        answers = await asyncio.wait_for(_behind_a_blocked_writer(store, store._writer.run(bug), *commits), timeout=5)
+
+    assert [type(answer) for answer in answers] == [StoreError] * 4
+
+
+async def test_a_request_that_comes_as_the_writer_ends_is_refused(state: Path) -> None:
+    """A request put into the queue after the writer looked into it for the last time does not wait for ever."""
+    store = await _open(state, Faults())
+    ending = store._writer
+    await store.close()
+    ending._closing = ending._ended = False  # as seen by a caller just before the end
+
+    class Late(writer.queue.SimpleQueue):  # type: ignore[type-arg] # of requests
+        def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
+            super().put(item)
+            ending._ended = True
+
+    ending._queue = Late()
+
+    with pytest.raises(StoreError, match="the store is closed"):
+        await asyncio.wait_for(store.commit([Entry(decided())]), timeout=5)
+
+
 DEEDS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "erase": lambda store: store.erase("cus_1", by="anna", at=NOW),
     "retain": lambda store: store.retain(receipts_before=NOW - 5 * DAY, payloads_before=NOW + DAY, at=NOW),

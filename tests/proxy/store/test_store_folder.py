@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sqlite3
 import stat
@@ -13,6 +14,7 @@ import pytest
 from proxy.store import (
     StateFolderError,
     StoreError,
+    folder,
     migrations,
     new_escalation_id,
     new_receipt_id,
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 def _close(store: Store) -> None:
     """Off the loop, as a command would."""
-    import asyncio
-
     asyncio.run(store.close())
 
 
@@ -111,20 +111,41 @@ def test_migrations_are_numbered_and_recorded(state: Path) -> None:
     assert [each.number for each in migrations.known()] == list(range(1, len(rows) + 1))
 
 
+def test_a_migration_is_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A migration whose second statement fails leaves neither its first nor an open transaction."""
+    broken = migrations.Migration(1, "0001_broken", ("CREATE TABLE first (a TEXT)", "nonsense"))
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
+        with pytest.raises(sqlite3.OperationalError):
+            migrations.migrate(connection, [broken])
+
+        assert not connection.in_transaction
+        assert connection.execute("SELECT name FROM sqlite_schema").fetchall() == []
+
+
+def test_of_two_makers_of_a_key_one_wins(tmp_path: Path) -> None:
+    """A key that another process placed in between stays; the later one leaves no draft behind."""
+    path = tmp_path / "subject.key"
+    folder._place(path, b"first")
+    folder._place(path, b"second")
+
+    assert path.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_failed_migration_changes_nothing(state: Path) -> None:
     """Where a statement of the opening fails, for every n, the next opening finds a database it can use."""
     n, is_hit = 0, True
     while is_hit:
         n += 1
-        folder = state.parent / f"state-{n}"
+        fresh = state.parent / f"state-{n}"
         faults = Faults()
         faults.fail_at = n
         try:
-            _close(open_store(folder, connect=faults.connect, busy_timeout_ms=50))
+            _close(open_store(fresh, connect=faults.connect, busy_timeout_ms=50))
             is_hit = False
         except StoreError:
             pass
-        _close(open_store(folder))
+        _close(open_store(fresh))
     assert n > 20
 
 

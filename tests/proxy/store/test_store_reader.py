@@ -9,7 +9,7 @@ import jiter
 import pytest
 
 from interceptors.chain import stamp
-from interceptors.receipts import Kind, Refused, Unexamined
+from interceptors.receipts import AbortCause, Aborted, Kind, Refused, Unexamined
 from interceptors.verification import verify
 from policies.model import Ruling
 from proxy.store import Entry, EscalationStatus, StoreError, export, payload_of, reader
@@ -21,17 +21,22 @@ if TYPE_CHECKING:
     from proxy.store import Store
 
 
+def _lost(receipt: str) -> Aborted:
+    return Aborted(receipt=receipt, time=NOW, exchange="ex_1", cause=AbortCause.CLIENT_LOST)
+
+
 async def test_the_list_shows_newest_first_with_what_became_of_each(store: Store) -> None:
     """One line a receipt with its opening payload and its last outcome; pages follow one another without overlap."""
     records = [decided() for _ in range(5)]
     await store.commit([Entry(record) for record in records])
-    await store.commit([Entry(released(records[1].receipt))])
+    await store.commit([Entry(released(records[1].receipt)), Entry(released(records[0].receipt))])
+    await store.commit([Entry(_lost(records[0].receipt))])
 
     first = await store.read(lambda reader: reader.receipts(limit=3))
     second = await store.read(lambda reader: reader.receipts(limit=3, before=first[-1].place))
 
     assert [line.receipt for line in (*first, *second)] == [record.receipt for record in reversed(records)]
-    assert [line.outcome for line in (*first, *second)] == [None, None, None, Kind.RELEASED, None]
+    assert [line.outcome for line in (*first, *second)] == [None, None, None, Kind.RELEASED, Kind.ABORTED]
     assert (first[0].payload or {})["tool"] == "process_refund"
 
 
