@@ -13,7 +13,7 @@ from interceptors.receipts import Observed, Refused, Unexamined
 from policies.model import UnknownTools
 from proxy import bodies, headers, routes
 from proxy.admission import Admission, Asking, RefusedError
-from proxy.exchange import Exchange
+from proxy.exchange import Ending, Exchange
 from proxy.judge import Scene
 from proxy.logs import Event
 from proxy.passage import Passage, tell
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _EVENT_STREAM = "text/event-stream"
 _PASS_CHUNK_BYTES = 64 * 1024
+_FIRST_BYTES_MAX = 64 * 1024
 _RETRYABLE = frozenset({Fault.OVERLOADED, Fault.UPSTREAM_FAILED, Fault.UPSTREAM_TIMEOUT})
 
 
@@ -54,6 +55,10 @@ class Listener:
             return await self._admit(request, way, passage)
         except RefusedError as error:
             return await self._refuse(passage, error)
+        except asyncio.CancelledError:
+            if passage.summary.ending is Ending.COMPLETE:
+                passage.summary.ending = Ending.CLIENT_LOST
+            raise
         finally:
             tell(passage, self._with, self._room.held)
 
@@ -94,7 +99,7 @@ class Listener:
             down = headers.headers_down(upstream.raw_headers)
             if not 200 <= upstream.status < 300:
                 return await self._relay(request, upstream, down, passage)
-            streamed, first = await self._is_stream(upstream, view)
+            streamed, first = await self._is_stream(upstream, view, deadline)
             exchange = Exchange(
                 request,
                 upstream,
@@ -152,8 +157,9 @@ class Listener:
             ),
         )
 
-    @staticmethod
-    async def _is_stream(upstream: aiohttp.ClientResponse, view: RequestView) -> tuple[bool, bytes]:
+    async def _is_stream(
+        self, upstream: aiohttp.ClientResponse, view: RequestView, deadline: float
+    ) -> tuple[bool, bytes]:
         """Whether the answer is a stream, and what was read of it to know.
 
         A client reads what it asked for, whatever the type says: JSON in place of a stream is judged as JSON, which a
@@ -170,10 +176,26 @@ class Listener:
             return False, b""
         if upstream.content_type == _EVENT_STREAM:
             return True, b""
-        first = b""
-        while not first.strip() and (data := await upstream.content.readany()):
-            first += data
+        first = await self._first_bytes(upstream, deadline)
         return not first.lstrip().startswith(b"{"), first
+
+    @staticmethod
+    async def _first_bytes(upstream: aiohttp.ClientResponse, deadline: float) -> bytes:
+        """What a body begins with, up to its first byte that is no white space."""
+        first = b""
+        try:
+            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                while not first.strip() and (data := await upstream.content.readany()):
+                    first += data
+                    if len(first) > _FIRST_BYTES_MAX and not first.strip():
+                        raise RefusedError(Fault.UPSTREAM_FAILED, "no_answer", "the provider sent nothing but space")
+        except TimeoutError:
+            message = "the provider did not answer in time"
+            raise RefusedError(Fault.UPSTREAM_TIMEOUT, "upstream_timeout", message) from None
+        except (aiohttp.ClientError, OSError):
+            message = "the provider's answer was cut off"
+            raise RefusedError(Fault.UPSTREAM_FAILED, "upstream_failed", message) from None
+        return first
 
     async def _pass(
         self, request: web.BaseRequest, way: routes.Unexamined, passage: Passage, up: headers.Pairs, body: bytes
