@@ -199,6 +199,10 @@ class Exchange:
                     return await self._upstream.content.readany()
             except TimeoutError:
                 await self._keep_alive()
+            except (aiohttp.ClientError, OSError):
+                if self._gate.has_ended:
+                    return b""  # everything was said: how the connection ends then says nothing
+                raise
 
     async def _reach_deadline(self) -> None:
         self.summary.ending = Ending.LIMIT

@@ -152,6 +152,11 @@ class Gate:
     def is_over(self) -> bool:
         return self._over
 
+    @property
+    def has_ended(self) -> bool:
+        """The dialect's own end was read, and all that came has left."""
+        return self._ended and not self._queue
+
     def undelivered(self) -> tuple[Key, ...]:
         """The calls that have not left, for the receipt of an abort."""
         return tuple(key for key, held in self._calls.items() if held.stage is not _Stage.RESOLVED)
