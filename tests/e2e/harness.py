@@ -305,11 +305,15 @@ async def desk(
     session: str = "jwt: {algorithm: HS256, key: '${SESSION_KEY}'}",
     key: str | None = None,
     extra: str = "",
+    upstream: web.Application | None = None,
 ) -> AsyncIterator[Desk]:
-    """A gate while the block lasts. `interceptors` replaces those of the pipeline; `connect` opens the store."""
+    """A gate while the block lasts.
+
+    `interceptors` replaces those of the pipeline, `connect` opens the store, `upstream` stands in for the provider.
+    """
     provider, facts = Provider(script), FactsServer()
     async with AsyncExitStack() as stack:
-        provider_url = await stack.enter_async_context(serving(provider.app(), shutdown_seconds=0.1))
+        provider_url = await stack.enter_async_context(serving(upstream or provider.app(), shutdown_seconds=0.1))
         facts_url = await stack.enter_async_context(serving(facts.app(), shutdown_seconds=0.1))
         config = await asyncio.to_thread(
             write_config, folder, provider_url, policy, limits=limits, session=session, key=key, extra=extra
