@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from policies.problems import DocumentError
-from proxy.config_file import Found, parse_address, read_config_file, upstream_name, upstream_url
+from proxy.config_file import Found, read_config_file
+from proxy.config_values import parse_address, upstream_name, upstream_url
 from proxy.settings import Settings, UpstreamSettings
 
 if TYPE_CHECKING:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING
-
-import re2
 
 from policies.problems import DocumentError, Problems
 from policies.secrets import Expandable, SecretError
-from policies.spelling import parse_duration
 from policies.yaml_reader import read_yaml
-from proxy.credentials import CREDENTIAL_HEADERS
-from proxy.headers import HOP_BY_HOP, SINGLE
+from proxy.config_values import header_name, parse_address, person_name, retention, route, upstream_name, upstream_url
 from proxy.limits import LIMITS, LIMITS_LATER, Limits
 from proxy.session_header import JwtAlgorithm
 from proxy.settings import (
@@ -29,7 +24,6 @@ from proxy.settings import (
     SessionHeaderSettings,
     UpstreamSettings,
 )
-from proxy.upstream import read_upstream_url
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,26 +44,6 @@ _KEYS = (
     "limits",
     "retain",
 )
-_NAME = re2.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
-_HEADER = re2.compile(r"[a-z0-9][a-z0-9-]{0,63}")
-_ROUTE = re2.compile(r"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (/[!$&'()*+,;=:@A-Za-z0-9._~/-]*)")
-# First parts of a path that are the provider's own; an upstream of that name could not be told from them.
-_RESERVED_NAMES = frozenset({"v1", "v1beta", "messages", "chat", "completions", "models", "responses", "embeddings"})
-
-_TAKEN_HEADERS = frozenset(CREDENTIAL_HEADERS) | SINGLE | HOP_BY_HOP | {"accept-encoding", "cookie", "expect"}
-
-
-def parse_address(text: str) -> Address:
-    """`HOST:PORT`, an IPv6 host in brackets. `ValueError` else."""
-    host, colon, port = text.rpartition(":")
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    elif ":" in host:
-        raise ValueError(f"{text!r} is no address: write an IPv6 host in brackets, as in [::1]:8080")
-    valid_port = port.isascii() and port.isdecimal() and len(port) <= 5 and int(port) <= 65535
-    if not colon or not host or not valid_port or any(c.isspace() or c == "/" for c in host):
-        raise ValueError(f"{text!r} is no address such as 127.0.0.1:8080")
-    return Address(host, int(port))
 
 
 @dataclass(slots=True)
@@ -124,7 +98,7 @@ def _read_key(found: Found, key: str, node: Node, folder: Path) -> None:
         case "state":
             found.state = folder / node.text()
         case "pass_through":
-            found.pass_through = frozenset(item.convert(_route) for item in node.sequence())
+            found.pass_through = frozenset(item.convert(route) for item in node.sequence())
         case "limits":
             found.limits = _limits(node)
         case "retain":
@@ -147,7 +121,7 @@ def _persons(node: Node) -> dict[str, Person]:
     for name, entry in node.mapping().entries.items():
         person = entry.mapping()
         person.check_keys(("token", "role"))
-        _checked_name(name, entry)
+        entry.apply(person_name, name)
         persons[name] = Person(name, person.require("role").choice(Role), _secret(person.require("token")))
     if not persons:
         node.fail("names nobody: leave it out, and one owner's token is made at first start")
@@ -159,10 +133,7 @@ def _upstreams(node: Node) -> dict[str, UpstreamSettings]:
     for name, entry in node.mapping().entries.items():
         upstream = entry.mapping()
         upstream.check_keys(("url", "key"))
-        try:
-            upstream_name(name)
-        except ValueError as error:
-            entry.fail(str(error))
+        entry.apply(upstream_name, name)
         key = upstream.get("key")
         upstreams[name] = UpstreamSettings(
             name,
@@ -188,7 +159,7 @@ def _session_header(node: Node) -> SessionHeaderSettings:
         form = HmacSettings(_secret(section.require("key")))
     else:
         header.fail("needs one of jwt and hmac")
-    return SessionHeaderSettings(name.convert(_header_name) if name is not None else SESSION_HEADER, form)
+    return SessionHeaderSettings(name.convert(header_name) if name is not None else SESSION_HEADER, form)
 
 
 def _limits(node: Node) -> Limits:
@@ -202,7 +173,7 @@ def _limits(node: Node) -> Limits:
 def _retain(node: Node) -> Retain:
     section = node.mapping()
     section.check_keys(("receipts", "payloads"), later=("ledger",))
-    values = {name: value.convert(_retention) for name, value in section.entries.items()}
+    values = {name: value.convert(retention) for name, value in section.entries.items()}
     retain = Retain(**values)
     if retain.payloads > retain.receipts:
         section.fail("payloads cannot be kept longer than the receipts they belong to")
@@ -218,47 +189,3 @@ def _secret(node: Node) -> Expandable:
         return Expandable.parse(text)
     except SecretError as error:
         node.fail(str(error))
-
-
-def _retention(text: str) -> timedelta:
-    duration = parse_duration(text)
-    if duration < timedelta(days=1):
-        raise ValueError("must be at least 1d")
-    return duration
-
-
-def upstream_name(name: str) -> str:
-    """The name of an upstream. `ValueError` where it could not be the first part of a path."""
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of an upstream: lower case letters, digits, and - _ between them")
-    if name in _RESERVED_NAMES:
-        raise ValueError(f"{name!r} cannot name an upstream: it is the beginning of a provider's own paths")
-    return name
-
-
-def upstream_url(text: str) -> Expandable:
-    """The URL of an upstream; one without references is checked at once. `ValueError` where it cannot be one."""
-    url = Expandable.parse(text)
-    if not url.references:
-        read_upstream_url(text)
-    return url
-
-
-def _checked_name(name: str, node: Node) -> None:
-    if not _NAME.fullmatch(name):
-        node.fail(f"{name!r} is no name of a person: lower case letters, digits, and - _ between them")
-
-
-def _header_name(text: str) -> str:
-    name = text.lower()
-    if not _HEADER.fullmatch(name) or name in _TAKEN_HEADERS:
-        raise ValueError(f"{text!r} cannot name the session header")
-    return name
-
-
-def _route(text: str) -> PassThrough:
-    found = _ROUTE.fullmatch(text)
-    segments = text.partition(" ")[2].split("/")[1:]
-    if found is None or "." in segments or ".." in segments or "" in segments[:-1]:
-        raise ValueError(f"{text!r} is no method and path such as GET /v1/models")
-    return found.group(1), found.group(2)

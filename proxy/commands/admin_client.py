@@ -13,7 +13,7 @@ import orjson
 from interceptors.strict_json import StrictJsonError, parse
 from proxy.admin.access import ADDRESS_FILE, TOKEN_FILE, AdminFileError, read_token
 from proxy.commands.common import CommandError, failing_on, state_option
-from proxy.config_file import parse_address
+from proxy.config_values import parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
+import click
 import orjson
 import pytest
 from click.testing import CliRunner, Result
@@ -19,12 +20,14 @@ from click.testing import CliRunner, Result
 from interceptors.operations import Halted
 from proxy.admin import write_address
 from proxy.cli import COMMANDS, cli
+from proxy.commands import check, decide, demo, escalations, explain, halt, receipts, serve
 from proxy.settings import Address
 from proxy.store import Entry, EscalationDraft, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from types import ModuleType
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 POLICY = """\
@@ -115,6 +118,14 @@ def test_each_command_has_help_that_begins_with_its_summary(name: str) -> None:
 
     assert result.exit_code == 0
     assert COMMANDS[name].summary in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize("module", [check, decide, demo, escalations, explain, halt, receipts, serve])
+def test_each_module_of_commands_is_reached_by_its_name(module: ModuleType) -> None:
+    """Nothing is written that nobody can call."""
+    name = module.__name__.rpartition(".")[2]
+
+    assert cli.get_command(click.Context(cli), name) is getattr(module, name)
 
 
 def test_version() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proxy.config import ConfigError, Flags, load_settings
-from proxy.config_file import parse_address
+from proxy.config_values import parse_address
 from proxy.limits import LIMITS, LIMITS_LATER, Limits
 from proxy.session_header import JwtAlgorithm
 from proxy.settings import Address, HmacSettings, JwtSettings, Role
