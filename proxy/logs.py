@@ -133,7 +133,7 @@ class Logs:
         found: dict[str, object] = {}
         for each in fields(line):
             value = getattr(line, each.name)
-            if each.name in _ALWAYS or value not in ("", None, ()):
+            if each.name in _ALWAYS or value not in ("", None, (), []):
                 found[each.name] = value
         if "tenant" in found:
             found["tenant"] = line.tenant[:TENANT_LENGTH_MAX]
@@ -150,7 +150,7 @@ class Logs:
             self._broken()
 
     def _finish(self, _: object, level: str, values: structlog.typing.EventDict) -> bytes:
-        line = {"time": self._clock().isoformat(timespec="milliseconds"), "level": level}
+        line = {"time": self._clock().isoformat(timespec="milliseconds"), "level": level, "event": values["event"]}
         return orjson.dumps(line | {name: _bounded(value) for name, value in values.items()})
 
 
