@@ -6,12 +6,13 @@ the token limit. A refused call becomes a text block at its index, so the other 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
-from interceptors.calls import Call, Cause, MalformedToolCall
+from interceptors.calls import Cause, MalformedToolCall
 from interceptors.context import DeclaredTool
 from proxy.wire import assembly, envelope
 from proxy.wire.assembly import Assembler, State
@@ -99,7 +100,11 @@ CLIENT_TOOLS = frozenset(
     }
 )
 """Tool types that the client executes. Every other type is the provider's, known or not."""
-LIMIT_REASONS = frozenset({"max_tokens", "model_context_window_exceeded"})
+PLACING = frozenset({"message_start", "content_block_start", "content_block_delta", "content_block_stop"})
+"""Events that make or address blocks. Clients that skip events without a name would number blocks otherwise."""
+CONTENT_MEMBERS = ("index", "content_block", "delta", "item", "part", "block")
+"""Members by which an event that no table knows shows that it bears content."""
+LIMIT_REASONS = ("max_tokens", "model_context_window_exceeded")
 UNKNOWN = "unknown"
 _ERROR_TYPES: Mapping[Fault, str] = {
     Fault.INVALID_REQUEST: "invalid_request_error",
@@ -201,6 +206,8 @@ class _StreamReader:
         self._opened = 0
         self._ended = False
         self._broken = False
+        self._is_named: bool | None = None  # whether the events of this stream bear names
+        self._openings = 0
 
     def receive(self, frame: Frame) -> list[WireEvent]:
         if self._broken:
@@ -232,8 +239,10 @@ class _StreamReader:
         if not isinstance(value, dict):
             return self._break(Breach.NOT_AN_OBJECT)
         name = value.get("type")
-        if frame.event is not None and frame.event != name:
+        if not self._is_well_named(frame, name):
             return self._break(Breach.NAME_MISMATCH)
+        if not isinstance(name, str):
+            name = ""
         match name:
             case "content_block_delta":
                 return self._delta(frame, value)
@@ -248,9 +257,18 @@ class _StreamReader:
                 return [FrameRead(frame, value), *self._confirm(), TurnEnded()]
             case "message_start":
                 return self._message_start(frame, value)
-        if name not in EVENTS and any(key in value for key in ("index", "content_block", "delta")):
-            return self._unknown(frame, value, str(name))
+        if name not in EVENTS and any(member in value for member in CONTENT_MEMBERS):
+            return self._unknown(frame, value, name or UNKNOWN)
         return [FrameRead(frame, value)]
+
+    def _is_well_named(self, frame: Frame, name: Any) -> bool:
+        if frame.event is not None and frame.event != name:
+            return False
+        if not isinstance(name, str) or name not in PLACING:
+            return True
+        is_first, is_named = self._is_named is None, frame.event is not None
+        self._is_named = is_named if is_first else self._is_named
+        return self._is_named == is_named
 
     def _message_start(self, frame: Frame, value: dict[str, Any]) -> list[WireEvent]:
         """Some servers send several messages in one stream: what the last one left open is cut."""
@@ -259,11 +277,23 @@ class _StreamReader:
         self._kinds.clear()
         self._keys.clear()
         self._ended = False
-        return [FrameRead(frame, value), *cut, *confirmed]
+        calls, observed = self._opening(frame, value.get("message"))
+        return [FrameRead(frame, value, tuple(call.key for call in calls)), *cut, *confirmed, *calls, *observed]
+
+    def _opening(self, frame: Frame, message: Any) -> tuple[list[CallCompleted], list[WireEvent]]:
+        """A message may begin with whole blocks, as it does when a program goes on calling tools."""
+        content = message.get("content") if isinstance(message, dict) else None
+        if not content:
+            return [], []
+        self._openings += 1
+        keys = [_Opening(self._openings, place) for place in range(len(content))]
+        return _whole_calls(
+            self._calls, frame.data or b"", ("message", "content"), content, keys, pass_types=self._pass_types
+        )
 
     def _start(self, frame: Frame, value: dict[str, Any]) -> list[WireEvent]:
         index, block = value.get("index"), value.get("content_block")
-        if type(index) is not int or not isinstance(block, dict) or not isinstance(block.get("type"), str):
+        if type(index) is not int or index < 0 or not isinstance(block, dict) or not isinstance(block.get("type"), str):
             raise _WrongShapeError
         if index in self._keys:
             raise assembly.StepError  # a call stands at this index, and it is frozen
@@ -294,6 +324,8 @@ class _StreamReader:
         self._calls.keep_members(key, _extra(block))
         if block.get("input"):
             self._calls.whole(key, envelope.raw_at(frame.data or b"", "content_block", "input").decode())
+        elif not isinstance(block.get("input"), dict):
+            self._calls.not_plain(key)
         return [FrameRead(frame, value, (key,)), *confirmed]
 
     def _delta(self, frame: Frame, value: dict[str, Any]) -> list[WireEvent]:
@@ -306,6 +338,8 @@ class _StreamReader:
             elif self._calls.state(key) is not State.OPEN or self._calls.material(key).kind != UNKNOWN:
                 raise assembly.StepError
             return [FrameRead(frame, value, (key,))]
+        if index not in self._kinds and self._opened:
+            raise _WrongShapeError  # of no block: clients would add it to another one
         kind = DELTAS.get(str(delta.get("type")))
         if kind is None:
             return self._unknown(frame, value, str(delta.get("type")))
@@ -318,6 +352,8 @@ class _StreamReader:
         if type(index) is not int:
             raise _WrongShapeError
         if (key := self._keys.get(index)) is None:
+            if index not in self._kinds and self._opened:
+                raise _WrongShapeError
             return [FrameRead(frame, value)]
         call, material = self._calls.complete(key)
         return [FrameRead(frame, value, (key,)), CallCompleted(key, call, material)]
@@ -355,11 +391,58 @@ class _WrongShapeError(ValueError):
     """An event that the dialect cannot have sent."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """The key of a call that stands in the start of a message."""
+
+    message: int
+    place: int
+
+
+def _whole_calls(
+    assembler: Assembler,
+    data: bytes,
+    path: tuple[str | int, ...],
+    blocks: Any,
+    keys: Sequence[Key],
+    *,
+    pass_types: frozenset[str],
+) -> tuple[list[CallCompleted], list[WireEvent]]:
+    """The calls among whole blocks, which stand at `path` of `data`, each under the key of its place."""
+    calls: list[CallCompleted] = []
+    observed: list[WireEvent] = []
+    if not isinstance(blocks, list):
+        raise _WrongShapeError
+    for place, block in enumerate(blocks):
+        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+            raise _WrongShapeError
+        kind = BLOCKS.get(block["type"])
+        if kind is None and block["type"] in pass_types:
+            observed.append(Observed(block["type"]))
+        elif kind is None or kind is Kind.CALL:
+            raw = envelope.raw_at(data, *path, place, "input").decode() if "input" in block else "null"
+            calls.append(_whole_call(assembler, keys[place], block, raw))
+        elif block["type"] in ("server_tool_use", "mcp_tool_use"):
+            observed.append(Observed(_observed_name(block)))
+    return calls, observed
+
+
+def _whole_call(assembler: Assembler, key: Key, block: Mapping[str, Any], raw: str) -> CallCompleted:
+    if block["type"] != "tool_use":
+        assembler.start(key, UNKNOWN, name=block["type"])
+    else:
+        call_id = block.get("id")
+        assembler.start(key, "tool_use", call_id if isinstance(call_id, str) else "", _call_name(block))
+        assembler.whole(key, raw)
+    call, material = assembler.complete(key)
+    return CallCompleted(key, call, material)
+
+
 class _StreamWriter:
     def __init__(self) -> None:
-        self._shift = 0  # added to every index since a block was opened where another one stands
-        self._used: set[int] = set()
+        self._places: dict[int, int] = {}  # the index of each block of this message, and the one that the client has
         self._blocks = 0
+        self._blocks_before = 0  # of them, those of earlier messages of the stream
         self._messages = 0
         self._open: set[int] = set()  # indexes as the client knows them
         self._released = 0
@@ -372,7 +455,9 @@ class _StreamWriter:
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
         out: list[bytes] = []
         for entry in entries:
-            if entry.keys:
+            if entry.keys and entry.value.get("type") == "message_start":
+                out.append(self._opening(entry, judged))
+            elif entry.keys:
                 out.append(self._call_frame(entry, judged[entry.keys[0]]))
             elif entry.value is None:
                 out.append(entry.frame.raw)
@@ -386,41 +471,80 @@ class _StreamWriter:
             case "content_block_start" | "content_block_delta" | "content_block_stop":
                 return self._block_frame(entry)
             case "message_start":
-                self._messages += 1
-                if not (self._released or self._replaced):
-                    self._used.clear()
-                usage = (value.get("message") or {}).get("usage") or {}
-                self._output_tokens = usage.get("output_tokens") or 0
+                self._begin(value.get("message"))
             case "message_delta":
                 self._delta_sent = True
-                if self._replaced and not self._released and value["delta"].get("stop_reason") == "tool_use":
-                    data = entry.frame.data or b""
-                    delta = envelope.edited(envelope.raw_at(data, "delta"), stop_reason="end_turn", stop_sequence=None)
-                    return event_frame("message_delta", envelope.edited(data, delta=delta))
+                return self._end(entry)
             case "message_stop":
                 self._stop_sent = True
         return entry.frame.raw
+
+    def _begin(self, message: Any) -> None:
+        message = message if isinstance(message, dict) else {}
+        if self._messages:  # clients that bear a second message go on with the blocks of the first
+            self._blocks_before = self._blocks
+        else:
+            self._blocks = len(message.get("content") or ())
+        self._messages += 1
+        self._places.clear()
+        usage = message.get("usage")
+        tokens = usage.get("output_tokens") if isinstance(usage, dict) else 0
+        self._output_tokens = tokens if type(tokens) is int and 0 <= tokens <= strict_json.EXACT_INTEGER_MAX else 0
+
+    def _opening(self, entry: FrameRead, judged: Mapping[Key, Judged]) -> bytes:
+        """The start of a message that holds calls already."""
+        answers = [judged[key] for key in entry.keys]
+        refused = [isinstance(call.answer, Replaced) for call in answers]
+        self._replaced += sum(refused)
+        self._released += len(refused) - sum(refused)
+        self._begin(entry.value["message"])
+        if not any(refused):
+            return entry.frame.raw
+        data = entry.frame.data or b""
+        message = envelope.raw_at(data, "message")
+        blocks = envelope.elements(envelope.raw_at(message, "content"))
+        for key, call in zip(entry.keys, answers, strict=True):
+            assert isinstance(key, _Opening)
+            if isinstance(call.answer, Replaced):
+                blocks[key.place] = envelope.encode({"type": "text", "text": call.answer.text})
+        message = envelope.edited(message, content=envelope.join_list(blocks))
+        return event_frame(entry.frame.event, envelope.edited(data, message=message))
+
+    def _end(self, entry: FrameRead) -> bytes:
+        """The reason says whether the client has calls to run, where a call was taken out."""
+        delta = entry.value.get("delta")
+        reason = delta.get("stop_reason") if isinstance(delta, dict) else None
+        if not self._replaced or reason != ("end_turn" if self._released else "tool_use"):
+            return entry.frame.raw
+        data = entry.frame.data or b""
+        true_reason = "tool_use" if self._released else "end_turn"
+        changed = envelope.edited(envelope.raw_at(data, "delta"), stop_reason=true_reason, stop_sequence=None)
+        return event_frame(entry.frame.event, envelope.edited(data, delta=changed))
 
     def _block_frame(self, entry: FrameRead) -> bytes:
         value = entry.value
         index = value["index"]
         if value["type"] == "content_block_start":
             self._place(index, is_call=False)
-            self._open.add(index + self._shift)
+            self._open.add(self._places[index])
         elif value["type"] == "content_block_stop":
-            self._open.discard(index + self._shift)
-        if not self._shift:
-            return entry.frame.raw
-        data = envelope.edited(entry.frame.data or b"", index=index + self._shift)
-        return event_frame(entry.frame.event, data)
+            self._open.discard(self._places.get(index, index))
+        return self._placed(entry)
 
     def _place(self, index: int, *, is_call: bool) -> None:
-        """Clients append a block but address it by its index: where the two could differ, the index is mended."""
-        has_calls = is_call or self._released or self._replaced
-        if index + self._shift in self._used or (self._messages > 1 and has_calls):
-            self._shift = self._blocks - index
-        self._used.add(index + self._shift)
+        """Clients append a block but address it by its index, so the index that leaves is the block's place.
+
+        Past a second start of a message some count on and some begin anew; only with calls does it matter.
+        """
+        counts_on = is_call or self._released or self._replaced
+        self._places[index] = self._blocks if counts_on else self._blocks - self._blocks_before
         self._blocks += 1
+
+    def _placed(self, entry: FrameRead) -> bytes:
+        index = entry.value.get("index")
+        if type(index) is not int or (place := self._places.get(index, index)) == index:
+            return entry.frame.raw
+        return event_frame(entry.frame.event, envelope.edited(entry.frame.data or b"", index=place))
 
     def _call_frame(self, entry: FrameRead, judged: Judged) -> bytes:
         material, answer = judged.material, judged.answer
@@ -434,17 +558,14 @@ class _StreamWriter:
             if not first:
                 return b""
             self._replaced += 1
-            return self._text_block(entry.value["index"] + self._shift, answer.text) if starts else b""
+            return self._text_block(self._places[entry.value["index"]], answer.text) if starts else b""
         self._released += first
         if not material.is_plain:
             return self._canonical(entry, material) if first else b""
-        if not self._shift:
-            return entry.frame.raw
-        data = envelope.edited(entry.frame.data or b"", index=entry.value["index"] + self._shift)
-        return event_frame(entry.frame.event, data)
+        return self._placed(entry)
 
     def _canonical(self, entry: FrameRead, material: Material) -> bytes:
-        index = entry.value["index"] + self._shift
+        index = self._places[entry.value["index"]]
         block = envelope.edited(envelope.raw_at(entry.frame.data or b"", "content_block"), input={})
         delta = {"type": "input_json_delta", "partial_json": material.arguments}
         return _block(index, block, delta)
@@ -508,22 +629,15 @@ class _BodyReader:
             return [FrameRead(frame, value), TurnEnded()]
         if not isinstance(content, list):
             return [WireBroken(Breach.WRONG_SHAPE)]
-        blocks = [block for block in content if isinstance(block, dict) and isinstance(block.get("type"), str)]
-        if len(blocks) != len(content):
+        try:
+            return self._calls(frame, value, content)
+        except _WrongShapeError:
             return [WireBroken(Breach.WRONG_SHAPE)]
-        return self._calls(frame, value, blocks)
 
-    def _calls(self, frame: Frame, value: dict[str, Any], blocks: list[dict[str, Any]]) -> list[WireEvent]:
-        calls: list[CallCompleted] = []
-        observed: list[WireEvent] = []
-        for place, block in enumerate(blocks):
-            kind = BLOCKS.get(block["type"])
-            if kind is None and block["type"] in self._pass_types:
-                observed.append(Observed(block["type"]))
-            elif kind is None or kind is Kind.CALL:
-                calls.append(self._call(frame, place, block, len(calls)))
-            elif block["type"] in ("server_tool_use", "mcp_tool_use"):
-                observed.append(Observed(_observed_name(block)))
+    def _calls(self, frame: Frame, value: dict[str, Any], blocks: list[Any]) -> list[WireEvent]:
+        data = frame.data or b""
+        places = range(len(blocks))
+        calls, observed = _whole_calls(Assembler(), data, ("content",), blocks, places, pass_types=self._pass_types)
         if calls and value.get("stop_reason") in LIMIT_REASONS and calls[-1].key == len(blocks) - 1:
             last = calls.pop()
             cut = MalformedToolCall(last.call.name, Cause.CUT_OFF, last.call.id, last.call.position)
@@ -531,20 +645,6 @@ class _BodyReader:
         keys = tuple(call.key for call in calls)
         confirmed = [CallsConfirmed(keys)] if keys else []
         return [FrameRead(frame, value, keys), *calls, *confirmed, *observed, TurnEnded()]
-
-    @staticmethod
-    def _call(frame: Frame, place: int, block: dict[str, Any], position: int) -> CallCompleted:
-        calls = Assembler(position)
-        if block["type"] != "tool_use":
-            calls.start(place, UNKNOWN, name=block["type"])
-        else:
-            call_id = block.get("id")
-            calls.start(place, "tool_use", call_id if isinstance(call_id, str) else "", _call_name(block))
-            raw = envelope.raw_at(frame.data or b"", "content", place, "input") if "input" in block else b"null"
-            calls.whole(place, raw.decode())
-        call: Call
-        call, material = calls.complete(place)
-        return CallCompleted(place, call, material)
 
 
 class _BodyWriter:
