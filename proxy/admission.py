@@ -12,6 +12,7 @@ from proxy import bodies, headers
 from proxy.credentials import presented, replaced
 from proxy.identity import Caller, UnknownCredentialError, identify
 from proxy.session_header import SessionHeaderError
+from proxy.store import StoreError
 from proxy.wire.dialect import Fault
 
 if TYPE_CHECKING:
@@ -67,7 +68,12 @@ class Admission:
         return self._with.connected.session.name if self._with.connected.session else None
 
     async def who(self, fields: RequestHeaders) -> Asking:
-        revision = (await self._with.policy.current()).revision
+        try:
+            revision = (await self._with.policy.current()).revision
+        except StoreError:  # a new revision is in force only with its receipt
+            self._with.metrics.store_failed()
+            message = "the gate cannot record the change of its policy at present"
+            raise RefusedError(Fault.OVERLOADED, "store_unavailable", message) from None
         try:
             caller = identify(presented(fields), revision.tokens, self._with.tenant_key)
         except UnknownCredentialError as error:

@@ -130,6 +130,18 @@ class Exchange:
         self._response = web.StreamResponse(status=self._upstream.status)
         self._response.headers.extend(self._headers)
         await self._writing(self._response.prepare(self._request))
+        try:
+            async with asyncio.timeout(self._deadline - time.monotonic()) as limit:
+                await self._pump()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            self.summary.ending = Ending.LIMIT
+            await self._carry_out(self._gate.reach(Limit.EXCHANGE))
+            await self._flush()
+        await self._writing(self._response.write_eof())
+
+    async def _pump(self) -> None:
         framer = Framer(self._limits.held_bytes_max)
         while not self._gate.is_over and (data := await self._next_bytes()):
             for frame in framer.feed(data):
@@ -142,17 +154,21 @@ class Exchange:
         if framer.fault:
             await self._carry_out(self._gate.break_off(Breach.FRAMING))
         await self._end()
-        await self._writing(self._response.write_eof())
 
     async def _run_body(self) -> None:
         """A JSON body is a stream of one frame; the head waits for it, since its length may change."""
-        body = await self._read_body()
+        try:
+            async with asyncio.timeout(self._deadline - time.monotonic()) as limit:
+                body = await self._read_body()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            self.summary.ending = Ending.LIMIT
+            await self._fail(Fault.UPSTREAM_TIMEOUT, "the provider's answer took longer than exchange_ms_max")
+            return
         if body is None:
             self.summary.ending = Ending.LIMIT
             await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
-            return
-        if self.summary.ending is Ending.LIMIT:
-            await self._fail(Fault.UPSTREAM_TIMEOUT, "the provider's answer took longer than exchange_ms_max")
             return
         if body:
             await self._carry_out(self._gate.receive(0, Frame(body, None, body)))
@@ -182,31 +198,24 @@ class Exchange:
         return bytes(parts)
 
     async def _next_bytes(self) -> bytes:
-        """One read of upstream. While calls are held the client hears a keep-alive; at the deadline the turn ends."""
+        """One read of upstream. While calls are held the client hears a keep-alive."""
         if self._first:
             first, self._first = self._first, b""
             return first
-        while True:
-            now = time.monotonic()
-            if now >= self._deadline:
-                await self._reach_deadline()
-                return b""
-            wait = self._deadline - now
-            if self._gate.holding and self._streamed:
-                wait = min(wait, self._limits.keepalive_ms / 1000)
-            try:
-                async with asyncio.timeout(wait):
-                    return await self._upstream.content.readany()
-            except TimeoutError:
-                await self._keep_alive()
-            except (aiohttp.ClientError, OSError):
-                if self._gate.has_ended:
-                    return b""  # everything was said: how the connection ends then says nothing
-                raise
-
-    async def _reach_deadline(self) -> None:
-        self.summary.ending = Ending.LIMIT
-        await self._carry_out(self._gate.reach(Limit.EXCHANGE))
+        try:
+            while self._gate.holding and self._streamed:
+                try:
+                    async with asyncio.timeout(self._limits.keepalive_ms / 1000) as silence:
+                        return await self._upstream.content.readany()
+                except TimeoutError:
+                    if not silence.expired():
+                        raise
+                    await self._keep_alive()
+            return await self._upstream.content.readany()
+        except (aiohttp.ClientError, OSError):
+            if self._gate.has_ended:
+                return b""  # everything was said: how the connection ends then says nothing
+            raise
 
     async def _keep_alive(self) -> None:
         if self._streamed and self._gate.holding and self._dialect.keepalive:
@@ -214,6 +223,9 @@ class Exchange:
             await self._write(self._dialect.keepalive)
 
     async def _carry_out(self, commands: Sequence[Command]) -> None:
+        if len(commands) == 1 and type(commands[0]) is Write and not commands[0].calls:  # text that nothing holds
+            self._out.append(commands[0].data)
+            return
         queue = deque(commands)
         while queue:
             command = queue.popleft()
@@ -251,7 +263,7 @@ class Exchange:
     async def _refuse_at_limit(self, keys: Sequence[Key]) -> Sequence[Command]:
         """What is known of the calls that a limit ends; an open call is malformed, whatever came of it."""
         calls = {key: self._gate.call(key) or MalformedToolCall("", Cause.CUT_OFF, "", 0) for key in keys}
-        judgments = await self._judge.refuse(calls, RefusalCause.HOLD_LIMIT)
+        judgments = self._judge.refuse(calls, RefusalCause.HOLD_LIMIT)
         self._judgments |= judgments
         return self._gate.decided({key: _answer(judgment) for key, judgment in judgments.items()})
 
@@ -338,7 +350,7 @@ class Exchange:
             for key in keys
             if key not in self._judgments and key not in undecided
         }
-        judgments = await self._judge.refuse(undecided | open_calls, RefusalCause.MALFORMED)
+        judgments = self._judge.refuse(undecided | open_calls, RefusalCause.MALFORMED)
         unrecorded = {key: judgment for key in keys if (judgment := self._judgments.get(key)) and not judgment.receipt}
         recorded = await self._judge.record(judgments | unrecorded, self._scene)
         self._judgments |= recorded

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
 from proxy.wire.dialect import Judged, Reader, Writer
 from proxy.wire.events import (
@@ -46,8 +46,7 @@ class Limit(Enum):
     EXCHANGE = "exchange_ms_max"
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """Send these bytes; `calls` are those whose answer leaves with them."""
 
     data: bytes
@@ -169,7 +168,12 @@ class Gate:
         """One frame of a leg."""
         if self._over or self._closing or (self._ended and self._is_edited()):
             return []  # a turn that code ended has ended
-        return self._take(self._legs[leg].receive(frame))
+        events = self._legs[leg].receive(frame)
+        if len(events) == 1 and not self._queue and not frame.is_disguised:
+            event = events[0]
+            if isinstance(event, FrameRead) and not event.keys:  # what nearly all frames are: text, and nothing waits
+                return [Write(self._writer.write(events, self._judged))]
+        return self._take(events)
 
     def end(self, leg: int) -> list[Command]:
         """A leg ended: its open calls are cut off, and the rest leaves."""
@@ -194,7 +198,7 @@ class Gate:
         if self._over or self._closing:
             return []
         self._closing = True
-        keys = tuple(key for key, held in self._calls.items() if held.stage in (_Stage.OPEN, _Stage.JUDGED))
+        keys = tuple(key for key, held in self._calls.items() if held.stage is not _Stage.RESOLVED and not held.repeats)
         for key in keys:
             self._calls[key].stage = _Stage.JUDGING
             self._calls[key].confirmed = True

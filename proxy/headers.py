@@ -6,11 +6,12 @@ Knows names and framing only; what a credential means is `credentials`, what the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Pairs: TypeAlias = "tuple[tuple[str, str], ...]"
 
@@ -49,7 +50,6 @@ CONSUMED_PREFIX = "x-callgate-"
 _RECOMPUTED_UP = frozenset({"accept-encoding", "content-length", "expect", "host"})
 # `alt-svc` would name the client a way to the provider that does not lead through the gate.
 _DROPPED_DOWN = frozenset({"alt-svc", "content-length"})
-_FORBIDDEN_IN_VALUE = frozenset("\r\n\0")
 
 
 class HeadersRefusedError(Exception):
@@ -64,14 +64,22 @@ class RequestHeaders:
     """The fields of a request, in order, already known to be unambiguous."""
 
     pairs: Pairs
+    by_name: Mapping[str, Sequence[str]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found: dict[str, list[str]] = {}
+        for name, value in self.pairs:
+            found.setdefault(name.lower(), []).append(value)
+        object.__setattr__(self, "by_name", found)
 
     def get(self, name: str) -> str | None:
         """The value of the first field of that name (lower case), or None."""
-        return next(self.every(name), None)
+        values = self.by_name.get(name)
+        return values[0] if values else None
 
-    def every(self, name: str) -> Iterator[str]:
+    def every(self, name: str) -> Sequence[str]:
         """Each value of the fields of that name (lower case)."""
-        return (value for key, value in self.pairs if key.lower() == name)
+        return self.by_name.get(name, ())
 
 
 def read_request_headers(raw: Iterable[tuple[bytes, bytes]], *, session_header: str | None = None) -> RequestHeaders:
@@ -85,8 +93,8 @@ def read_request_headers(raw: Iterable[tuple[bytes, bytes]], *, session_header: 
     pairs: list[tuple[str, str]] = []
     seen: set[str] = set()
     for raw_name, raw_value in raw:
-        name, value = _text(raw_name, raw_value)
-        lower = name.lower()
+        name, lower = _name(raw_name)
+        value = _value(raw_value, lower)
         _refuse_disguise(lower, reserved)
         if lower in METHOD_OVERRIDE:
             raise HeadersRefusedError(f"the header {lower!r} is not accepted: the method is the request line's")
@@ -127,18 +135,26 @@ def asks_for_upgrade(headers: RequestHeaders) -> bool:
     return headers.get("upgrade") is not None or "upgrade" in _named_by_connection(headers.every("connection"))
 
 
-def _text(raw_name: bytes, raw_value: bytes) -> tuple[str, str]:
+@lru_cache(maxsize=1024)
+def _name(raw: bytes) -> tuple[str, str]:
+    """A field's name as it came, and in lower case: clients send the same few with every request."""
     try:
-        name = raw_name.decode("ascii")
+        name = raw.decode("ascii")
     except UnicodeDecodeError:
         raise HeadersRefusedError("a header name is not ASCII") from None
-    try:
-        value = raw_value.decode("utf-8")
-    except UnicodeDecodeError:
-        raise HeadersRefusedError(f"the value of the header {name.lower()!r} is not UTF-8") from None
-    if not name or not _FORBIDDEN_IN_VALUE.isdisjoint(value) or not _is_token(name):
+    if not name or not _is_token(name):
         raise HeadersRefusedError("a header field is not well formed")
-    return name, value
+    return name, name.lower()
+
+
+def _value(raw: bytes, lower: str) -> str:
+    try:
+        value = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise HeadersRefusedError(f"the value of the header {lower!r} is not UTF-8") from None
+    if "\r" in value or "\n" in value or "\0" in value:
+        raise HeadersRefusedError("a header field is not well formed")
+    return value
 
 
 def _is_token(name: str) -> bool:

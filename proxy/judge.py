@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,8 @@ from policies.model import Mode, Ruling
 from proxy.store import Entry, EscalationDraft, Store, StoreError, new_escalation_id, new_receipt_id
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from interceptors.calls import Json
     from proxy.clock import Clock
     from proxy.facts_reader import FactsReader
@@ -76,25 +77,26 @@ class Judge:
     async def decide(self, calls: Mapping[Key, Call], scene: Scene) -> dict[Key, Judgment]:
         """Decide these calls together, one read of a fact serving all of them, within `hold_ms_max`."""
         began = time.monotonic()
-        in_force = await self.policy.current()
-        revision = in_force.revision
+        in_force = self.policy.last()
         proposals = {key: Proposal(call, Proposer.MODEL) for key, call in calls.items()}
         try:
             async with asyncio.timeout(self.hold_ms_max / 1000):
-                decisions = await self._decide(proposals, scene, revision)
+                in_force = await self.policy.current()
+                decisions = await self._decide(proposals, scene, in_force.revision)
         except TimeoutError:
-            decisions = self._refuse(proposals, revision, RefusalCause.HOLD_LIMIT)
-        except StoreError:
-            decisions = self._refuse(proposals, revision, RefusalCause.STORE_DOWN)
+            decisions = self._refuse(proposals, in_force.revision, RefusalCause.HOLD_LIMIT)
+        except StoreError:  # of the halt, or of the receipt without which a new revision is not in force
+            decisions = self._refuse(proposals, in_force.revision, RefusalCause.STORE_DOWN)
+        revision = in_force.revision
         if not in_force.is_available:
             writes = {key: proposals[key] for key, decision in decisions.items() if decision.is_write}
             decisions |= self._refuse(writes, revision, RefusalCause.POLICY_UNAVAILABLE)
         hold_ms = round((time.monotonic() - began) * 1000)
         return {key: Judgment(proposals[key], decision, revision, hold_ms) for key, decision in decisions.items()}
 
-    async def refuse(self, calls: Mapping[Key, Call], cause: RefusalCause) -> dict[Key, Judgment]:
-        """Refuse calls for something outside them."""
-        revision = (await self.policy.current()).revision
+    def refuse(self, calls: Mapping[Key, Call], cause: RefusalCause) -> dict[Key, Judgment]:
+        """Refuse calls for something outside them. It waits for nothing: whatever broke may be what it would wait for."""
+        revision = self.policy.last().revision
         proposals = {key: Proposal(call, Proposer.MODEL) for key, call in calls.items()}
         refused = self._refuse(proposals, revision, cause)
         return {key: Judgment(proposals[key], decision, revision, 0) for key, decision in refused.items()}

@@ -45,7 +45,7 @@ class Listener:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.method == "HEAD" and request.raw_path == "/":
             return web.Response(status=200)
-        provider = routes.provider_of({name.lower(): value for name, value in request.headers.items()})
+        provider = routes.provider_of(request.headers)
         way = routes.route(
             request.method, request.raw_path, provider, self._with.connected.upstreams, self._pass_through
         )

@@ -83,7 +83,7 @@ def route(
 
 
 def provider_of(headers: Mapping[str, str]) -> str:
-    """Which provider's client this is, for paths that providers share. `headers` are in lower case."""
+    """Which provider's client this is, for paths that providers share. `headers` find names in any case."""
     return "anthropic" if "anthropic-version" in headers else "openai"
 
 

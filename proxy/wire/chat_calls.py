@@ -91,8 +91,8 @@ class ChatCalls:
             message = choice.get(part)
             if message is not None and not isinstance(message, dict):
                 raise WrongShapeError
-            path = ("choices", place, part)
-            keys |= dict.fromkeys(self._message(index, message or {}, path, events))
+            if message and not MESSAGE_MEMBERS.issuperset(message):
+                keys |= dict.fromkeys(self._message(index, message, ("choices", place, part), events))
             if choice.get("finish_reason") is not None and not self._choice(index).finished:
                 events += self.finish(index, cut=choice["finish_reason"] == LIMIT_REASON)
         return tuple(keys), events

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from interceptors.calls import Call, MalformedToolCall
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 Key: TypeAlias = Hashable
 
 
-@dataclass(frozen=True, slots=True)
-class FrameRead:
+class FrameRead(NamedTuple):
     """One frame, in order. `keys` are the calls whose material it carries; with none it may pass.
 
     `value` is the parsed data, None where the frame has none. Exactly one for every frame of the stream, and it comes

@@ -188,18 +188,23 @@ class _StreamWriter:
         return b"".join(self._write(entry, judged) for entry in entries)
 
     def _write(self, entry: FrameRead, judged: Mapping[Key, Judged]) -> bytes:
-        self._sort(judged)
+        if judged:
+            self._sort(judged)
         if entry.value is None:
             if entry.frame.data != DONE:
                 return entry.frame.raw
             self._done_sent = True
             return self._rest() + entry.frame.raw
         choices = entry.value.get("choices") or ()
-        if any(choice.get("index", 0) in self._edited or self._needs_stop(choice) for choice in choices):
+        if judged and any(choice.get("index", 0) in self._edited or self._needs_stop(choice) for choice in choices):
             return self._rewritten(entry)
-        self._count_plain(entry)
+        if entry.keys:
+            self._count_plain(entry)
         for choice in choices:
-            self._sent(choice.get("index", 0)).text |= bool((choice.get("delta") or {}).get("content"))
+            index, delta = choice.get("index", 0), choice.get("delta")
+            sent = self._choices.get(index) or self._sent(index)
+            if delta and delta.get("content"):
+                sent.text = True
             self._envelope = entry.frame.data or b""
         return entry.frame.raw
 

@@ -7,8 +7,8 @@ the frame waits for the LF behind the last CR, and where it uses bare CR it neve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 _LF, _CR = 0x0A, 0x0D
 
@@ -28,8 +28,7 @@ class FramingError(ValueError):
         self.fault = fault
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One event as it came. `data` is None where the frame holds no data line (a comment, a keep-alive).
 
     `is_disguised`: a field name has white space around it, which some clients read and some ignore.
@@ -52,6 +51,7 @@ class Framer:
         self._frame_bytes_max = frame_bytes_max
         self._buffer = bytearray()
         self._scanned = 0  # the bytes of the buffer that hold no end of frame
+        self._has_cr = False
 
     @property
     def pending(self) -> int:
@@ -64,8 +64,9 @@ class Framer:
         if self.fault:
             return frames
         self._buffer += data
+        self._has_cr = self._has_cr or b"\r" in data
         start = 0
-        while (end := self._end_of_frame(start)) is not None:
+        while (end := (self._end_of_frame if self._has_cr else self._end_of_lf_frame)(start)) is not None:
             if (frame := self._parse(bytes(self._buffer[start:end]))) is None:
                 break
             frames.append(frame)
@@ -93,6 +94,19 @@ class Framer:
         except FramingError as error:
             self.fault = error.fault
             return None
+
+    def _end_of_lf_frame(self, start: int) -> int | None:
+        """As `_end_of_frame`, for a stream that has held no CR."""
+        buffer = self._buffer
+        body = start
+        while body < len(buffer) and buffer[body] == _LF:
+            body += 1
+        found = buffer.find(b"\n\n", max(body, self._scanned - 1))
+        if found < 0:
+            self._scanned = len(buffer)
+            return None
+        self._scanned = found + 2
+        return found + 2
 
     def _end_of_frame(self, start: int) -> int | None:
         """Where the frame that begins at `start` ends, once that is certain."""
@@ -147,6 +161,8 @@ class Framer:
 
 def parse_frame(raw: bytes) -> Frame:
     """Read the fields of one whole frame."""
+    if (plain := _plain_frame(raw)) is not None:
+        return plain
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -170,6 +186,20 @@ def parse_frame(raw: bytes) -> Frame:
         elif name not in (b"id", b"retry"):
             raise FramingError(FramingFault.UNKNOWN_FIELD)
     return Frame(raw, event, b"\n".join(data) if data else None, is_disguised)
+
+
+def _plain_frame(raw: bytes) -> Frame | None:
+    """The frame that nearly all are: one `data` line behind at most one `event` line, ASCII, LF. None for any other."""
+    if not raw.isascii() or raw[-2:] != b"\n\n":
+        return None
+    event: str | None = None
+    place = 0
+    if raw.startswith(b"event: "):
+        place = raw.find(b"\n") + 1
+        event = raw[7 : place - 1].decode()
+    if not raw.startswith(b"data: ", place) or raw.find(b"\n", place) != len(raw) - 2 or _CR in raw:
+        return None
+    return Frame(raw, event, raw[place + 6 : -2])
 
 
 def _lines(raw: bytes) -> list[bytes]:
