@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
+from interceptors.calls import ToolCall
 from proxy.wire.dialect import Judged, Reader, Writer
 from proxy.wire.events import (
     Answer,
@@ -169,10 +170,10 @@ class Gate:
         if self._over or self._closing or (self._ended and self._is_edited()):
             return []  # a turn that code ended has ended
         events = self._legs[leg].receive(frame)
-        if len(events) == 1 and not self._queue and not frame.is_disguised:
+        if len(events) == 1 and not self._queue and not frame.is_disguised and not frame.is_unended:
             event = events[0]
             if isinstance(event, FrameRead) and not event.keys:  # what nearly all frames are: text, and nothing waits
-                return [Write(self._writer.write(events, self._judged))]
+                return [Write(self._writer.write([event], self._judged))]
         return self._take(events)
 
     def end(self, leg: int) -> list[Command]:
@@ -207,14 +208,20 @@ class Gate:
         return [EndAtLimit(limit, keys)]
 
     def decided(self, answers: Mapping[Key, Answer]) -> list[Command]:
+        """The answers to `Decide`. One that would release a malformed call is of the call as it was before its cut."""
+        if self._over:
+            return []
         for key, answer in answers.items():
             held = self._calls[key]
-            if held.stage is _Stage.JUDGING:
+            may_run = isinstance(answer, Replaced) or isinstance(held.call, ToolCall)
+            if held.stage is _Stage.JUDGING and may_run:
                 held.answer, held.stage = answer, _Stage.JUDGED
         return self._record()
 
     def recorded(self, answers: Mapping[Key, Answer]) -> list[Command]:
         """The answers as they stand after the record was written; a halt or a failed store may have changed them."""
+        if self._over:
+            return []
         for key, answer in answers.items():
             held = self._calls[key]
             held.answer, held.stage = answer, _Stage.RESOLVED
@@ -259,6 +266,8 @@ class Gate:
         return commands
 
     def _hold(self, event: FrameRead) -> None:
+        if event.frame.is_unended and (event.keys or self._is_edited()):
+            event = event._replace(frame=event.frame.ended())
         self._queue.append(event)
         self._queued_bytes += len(event.frame.raw)
         for key in event.keys:

@@ -266,7 +266,7 @@ class _StreamReader:
             return False
         if not isinstance(name, str) or name not in PLACING:
             return True
-        is_first, is_named = self._is_named is None, frame.event is not None
+        is_first, is_named = self._is_named is None, frame.event is not None and not frame.is_disguised
         self._is_named = is_named if is_first else self._is_named
         return self._is_named == is_named
 

@@ -112,6 +112,13 @@ class Assembler:
     def keep_members(self, key: Hashable, members: dict[str, Any]) -> None:
         self._parts[key].extra.update(members)
 
+    def dispute(self, key: Hashable) -> None:
+        """Something said of the call can be read in two ways: it is malformed."""
+        self._parts[key].conflict = True
+
+    def kind(self, key: Hashable) -> str:
+        return self._parts[key].kind
+
     def not_plain(self, key: Hashable) -> None:
         """The framing was ambiguous: the call may only leave in canonical form."""
         self._parts[key].is_plain = False
@@ -158,7 +165,7 @@ class Assembler:
             return ToolCall(parts.name, {"input": text}, text, parts.id, parts.position, freeform=True)
         try:
             value = self._parse(text or parts.whole)
-            if text and parts.whole and value != self._parse(parts.whole):
+            if text and parts.whole and strict_json.canonical(value) != strict_json.canonical(self._parse(parts.whole)):
                 return malformed(Cause.CONFLICT)
         except strict_json.StrictJsonError as error:
             return malformed(error.cause)

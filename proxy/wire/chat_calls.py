@@ -21,7 +21,24 @@ if TYPE_CHECKING:
 FUNCTION, LEGACY = "function", "function_call"
 CALL_TYPES = frozenset({FUNCTION, FREEFORM})
 """Types of `tool_calls[]`. Another type is a call of an unknown tool of that name."""
-LIMIT_REASON = "length"
+LIMIT_REASONS = ("length", "max_tokens", "model_length")
+CHOICES_MAX = 1024
+"""A choice is addressed by its number, and clients keep a list of them."""
+CONTENT_PARTS = frozenset(
+    {
+        "audio",
+        "document_url",
+        "file",
+        "image_url",
+        "input_audio",
+        "output_text",
+        "reference",
+        "refusal",
+        "text",
+        "thinking",
+    }
+)
+"""Types of the parts of a content that is a list."""
 MESSAGE_MEMBERS = frozenset(
     {
         "annotations",
@@ -68,6 +85,7 @@ class _Choice:
     by_id: dict[str, Slot] = field(default_factory=dict)
     slots: list[Slot] = field(default_factory=list)
     finished: bool = False
+    last: Slot | None = None  # the one that was written to last
 
 
 class ChatCalls:
@@ -85,29 +103,49 @@ class ChatCalls:
         keys: dict[Key, None] = {}
         events: list[WireEvent] = []
         for place, choice in enumerate(_objects(value.get("choices"))):
-            index = choice.get("index", 0)
-            if type(index) is not int:
+            index = place if part == "message" else choice.get("index", 0)
+            if type(index) is not int or not 0 <= index < CHOICES_MAX:
                 raise WrongShapeError
-            message = choice.get(part)
-            if message is not None and not isinstance(message, dict):
+            message, reason = choice.get(part), choice.get("finish_reason")
+            if not isinstance(message, dict | None) or not isinstance(reason, str | None):
                 raise WrongShapeError
+            self._check_content(choice, message or {}, part, events)
             if message and not MESSAGE_MEMBERS.issuperset(message):
                 keys |= dict.fromkeys(self._message(index, message, ("choices", place, part), events))
-            if choice.get("finish_reason") is not None and not self._choice(index).finished:
-                events += self.finish(index, cut=choice["finish_reason"] == LIMIT_REASON)
+            if reason and not self._choice(index).finished:
+                events += self.finish(index, cut=reason in LIMIT_REASONS)
         return tuple(keys), events
+
+    def _check_content(
+        self, choice: dict[str, Any], message: dict[str, Any], part: str, events: list[WireEvent]
+    ) -> None:
+        """Calls stand in `part` and nowhere else, and a content that is a list has parts of known types only."""
+        other = choice.get("delta" if part == "message" else "message")
+        if isinstance(other, dict) and not MESSAGE_MEMBERS.issuperset(key for key, value in other.items() if value):
+            raise WrongShapeError
+        if not isinstance(content := message.get("content"), list):
+            return
+        for kind in [item.get("type") for item in content if isinstance(item, dict)]:
+            if not isinstance(kind, str):
+                raise WrongShapeError
+            if kind in self.pass_types:
+                events.append(Observed(kind))
+            elif kind not in CONTENT_PARTS:
+                raise WrongShapeError
 
     def finish(self, index: int, *, cut: bool) -> list[WireEvent]:
         """The end of a choice: its calls are complete; by the token limit, the last one was cut off."""
         choice = self._choice(index)
         choice.finished = True
         slots = [slot for slot in choice.slots if self._assembler.state(slot) is State.OPEN]
-        last = slots.pop() if cut and slots else None
+        ends = {slots[-1], choice.last} if cut and slots else set()
+        cut_off = [slot for slot in slots if slot in ends]  # of interleaved calls either may be the one that was cut
+        slots = [slot for slot in slots if slot not in ends]
         completed = [self._complete(slot) for slot in slots]
         events: list[WireEvent] = list(_one_call_an_id(completed))
         if completed:
             events.append(CallsConfirmed(tuple(event.key for event in events if isinstance(event, CallCompleted))))
-        return [*events, *([self._cut(last)] if last else [])]
+        return [*events, *map(self._cut, cut_off)]
 
     def finish_all(self) -> list[WireEvent]:
         open_choices = [index for index, choice in self._choices.items() if not choice.finished and choice.slots]
@@ -150,23 +188,26 @@ class ChatCalls:
         choice = self._choice(index)
         call_id = _text(call.get("id"))
         slot, is_ambiguous = self._slot(choice, index, call.get("index"), call_id, is_body="message" in path)
-        kind = call.get("type") or (FREEFORM if isinstance(call.get(FREEFORM), dict) else FUNCTION)
-        body = call.get(str(kind)) if kind in CALL_TYPES else None
-        body = body if isinstance(body, dict) else {}
-        name = _text(body.get("name")) if kind in CALL_TYPES else str(kind)
+        bodies = [member for member in (FUNCTION, FREEFORM) if isinstance(call.get(member), dict)]
+        kind = str(call.get("type") or (bodies[0] if bodies else FUNCTION))
+        body = call[kind] if kind in bodies else {}
+        name = _text(body.get("name")) if kind in CALL_TYPES else kind
         if slot not in self._assembler:
-            self._assembler.start(slot, str(kind), call_id, name)
+            self._assembler.start(slot, kind, call_id, name)
             choice.slots.append(slot)
             choice.finished = False
         elif call_id or name:
             self._assembler.mention(slot, call_id, name)
+        if bodies not in ([], [self._assembler.kind(slot)]):
+            self._assembler.dispute(slot)  # clients that do not look at the type read the other body
         if is_ambiguous:
             self._assembler.not_plain(slot)
+        choice.last = slot
         if call_id:
             choice.by_id.setdefault(call_id, slot)
-        known = ("id", "index", "type", str(kind))
+        known = ("id", "index", "type", *([kind] if kind in CALL_TYPES else ()))
         self._assembler.keep_members(slot, {key: value for key, value in call.items() if key not in known})
-        self._arguments(slot, str(kind), body, path)
+        self._arguments(slot, kind, body, path)
         return slot
 
     def _slot(self, choice: _Choice, index: int, number: Any, call_id: str, *, is_body: bool) -> tuple[Slot, bool]:
@@ -214,6 +255,7 @@ class ChatCalls:
             choice.slots.append(slot)
         elif name:
             self._assembler.mention(slot, "", name)
+        choice.last = slot
         self._arguments(slot, LEGACY, content, path)
         return slot
 

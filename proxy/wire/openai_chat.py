@@ -157,9 +157,11 @@ class _BodyReader:
 def _canonical_call(material: Material, index: int | None) -> dict[str, Any]:
     """One call as the official SDKs expect it, with every member that came with it."""
     number = {} if index is None else {"index": index}
+    head = {**number, "id": material.id, "type": material.kind}
+    if material.kind not in CALL_TYPES:
+        return {**head, **material.extra}
     member = "input" if material.kind == FREEFORM else "arguments"
-    body = {"name": material.name, member: material.arguments}
-    return {**number, "id": material.id, "type": material.kind, material.kind: body, **material.extra}
+    return {**head, material.kind: {"name": material.name, member: material.arguments}, **material.extra}
 
 
 @dataclass(slots=True)
@@ -216,7 +218,9 @@ class _StreamWriter:
         for key, answer in judged.items():
             assert isinstance(key, Slot)
             sent = self._sent(key.choice)
-            if key not in sent.done:
+            if _stays_in_place(key, answer):
+                sent.done.add(key)
+            elif key not in sent.done:
                 sent.due[key] = answer
                 if not _is_plain(answer):
                     self._edited.add(key.choice)
@@ -283,7 +287,7 @@ class _StreamWriter:
         members = envelope.members(envelope.raw_at(raw, "delta")) if delta else {}
         removed = {"tool_calls", LEGACY} | {call.material.kind for call in sent.due.values() if _is_refused(call)}
         stripped = {member: value for member, value in members.items() if member not in removed}
-        if choice.get("finish_reason") is not None:
+        if choice.get("finish_reason"):
             return self._answers(raw, sent, stripped, choice)
         sent.text |= bool(delta.get("content"))
         if len(stripped) < len(members) and all(value == b"null" for value in stripped.values()):
@@ -303,9 +307,7 @@ class _StreamWriter:
         sent.replaced += len(texts)
         sent.released += len(survivors)
         if texts:
-            own = (choice or {}).get("delta", {}).get("content") or ""
-            glue = "\n\n" if sent.text or own else ""
-            members = {**members, "content": envelope.encode(own + glue + "\n\n".join(texts))}
+            members = {**members, "content": _with_texts(members.get("content", b"null"), texts, sent.text)}
             sent.text = True
         finish = (choice or {}).get("finish_reason")
         if finish in CALL_REASONS and sent.replaced and not sent.released:
@@ -329,10 +331,36 @@ class _StreamWriter:
 
 def _survivors_delta(survivors: Sequence[Material], first: int) -> bytes:
     """The delta that states the calls which remain, each whole, with dense indexes."""
-    if survivors[0].kind == LEGACY:
-        return envelope.encode({LEGACY: {"name": survivors[0].name, "arguments": survivors[0].arguments}})
-    calls = [_canonical_call(call, place) for place, call in enumerate(survivors, first)]
-    return envelope.encode({"tool_calls": calls})
+    return envelope.join(_survivor_members(survivors, first))
+
+
+def _survivor_members(survivors: Sequence[Material], first: int | None) -> dict[str, bytes]:
+    legacy = [call for call in survivors if call.kind == LEGACY]
+    calls = [call for call in survivors if call.kind != LEGACY]
+    members: dict[str, bytes] = {}
+    if legacy:
+        members[LEGACY] = envelope.encode({"name": legacy[0].name, "arguments": legacy[0].arguments})
+    if calls:
+        numbers = [None] * len(calls) if first is None else range(first, first + len(calls))
+        stated = [_canonical_call(call, number) for number, call in zip(numbers, calls, strict=True)]
+        members["tool_calls"] = envelope.encode(stated)
+    return members
+
+
+def _with_texts(content: bytes, texts: Sequence[str], has_text: bool) -> bytes:
+    """A content, as text or as a list of parts, with the refusals behind it."""
+    own = envelope.value_of(content)
+    if isinstance(own, list):
+        parts = [envelope.encode({"type": "text", "text": text}) for text in texts]
+        return envelope.join_list([*envelope.elements(content), *parts])
+    own = own if isinstance(own, str) else ""
+    glue = "\n\n" if has_text or own else ""
+    return envelope.encode(own + glue + "\n\n".join(texts))
+
+
+def _stays_in_place(key: Slot, judged: Judged) -> bool:
+    """A member that no table knows and that may pass: it is no entry of a list, and leaves where it stands."""
+    return isinstance(key.place, str) and key.place != LEGACY and not _is_refused(judged)
 
 
 def _is_refused(call: Judged) -> bool:
@@ -350,20 +378,20 @@ class _BodyWriter:
         by_choice: dict[int, list[Judged]] = {}
         for key in entry.keys:
             assert isinstance(key, Slot)
-            by_choice.setdefault(key.choice, []).append(judged[key])
+            if not _stays_in_place(key, judged[key]):
+                by_choice.setdefault(key.choice, []).append(judged[key])
         if all(_is_plain(call) for calls in by_choice.values() for call in calls):
             return entry.frame.raw
         data = entry.frame.data or b""
         choices = envelope.elements(envelope.raw_at(data, "choices"))
         for place, choice in enumerate(entry.value["choices"]):
-            calls = by_choice.get(choice.get("index", 0), [])
+            calls = by_choice.get(place, [])
             if not all(map(_is_plain, calls)):
                 choices[place] = self._choice(choices[place], choice, calls)
         return envelope.edited(data, choices=envelope.join_list(choices))
 
     @staticmethod
     def _choice(raw: bytes, choice: dict[str, Any], calls: Sequence[Judged]) -> bytes:
-        message: dict[str, Any] = choice["message"]
         texts = [call.answer.text for call in calls if isinstance(call.answer, Replaced) and not call.is_repeat]
         survivors = [call.material for call in calls if not isinstance(call.answer, Replaced) and not call.is_repeat]
         members = envelope.members(envelope.raw_at(raw, "message"))
@@ -373,17 +401,8 @@ class _BodyWriter:
             if isinstance(call.answer, Replaced):
                 members.pop(call.material.kind, None)
         if texts:
-            content = message.get("content")
-            own = [content] if isinstance(content, str) and content else []
-            members["content"] = envelope.encode("\n\n".join([*own, *texts]))
-            if isinstance(content, list):
-                parts = [*envelope.elements(envelope.raw_at(raw, "message", "content"))]
-                parts += [envelope.encode({"type": "text", "text": text}) for text in texts]
-                members["content"] = envelope.join_list(parts)
-        if survivors and survivors[0].kind == LEGACY:
-            members[LEGACY] = envelope.encode({"name": survivors[0].name, "arguments": survivors[0].arguments})
-        elif survivors:
-            members["tool_calls"] = envelope.encode([_canonical_call(call, None) for call in survivors])
+            members["content"] = _with_texts(members.get("content", b"null"), texts, has_text=False)
+        members |= _survivor_members(survivors, None)
         finish = choice.get("finish_reason")
         if finish in CALL_REASONS and not survivors:
             finish = "stop"

@@ -29,7 +29,7 @@ class FramingError(ValueError):
 
 
 class Frame(NamedTuple):
-    """One event as it came. `data` is None where the frame holds no data line (a comment, a keep-alive).
+    """One event as it came. `data` is None where the frame holds no data (a comment, a keep-alive).
 
     `is_disguised`: a field name has white space around it, which some clients read and some ignore.
     """
@@ -38,6 +38,11 @@ class Frame(NamedTuple):
     event: str | None
     data: bytes | None
     is_disguised: bool = False
+    is_unended: bool = False  # no blank line came after it: some clients read it, some do not
+
+    def ended(self) -> Frame:
+        """The same with its blank line, for all clients to read."""
+        return self._replace(raw=self.raw + b"\n\n", is_unended=False) if self.is_unended else self
 
 
 class Framer:
@@ -83,7 +88,8 @@ class Framer:
         rest = bytes(self._buffer)
         self._buffer.clear()
         self._scanned = 0
-        return self._parse(rest) if rest and not self.fault else None
+        frame = self._parse(rest) if rest and not self.fault else None
+        return frame._replace(is_unended=True) if frame else None
 
     def _parse(self, raw: bytes) -> Frame | None:
         if len(raw) > self._frame_bytes_max:
@@ -185,7 +191,7 @@ def parse_frame(raw: bytes) -> Frame:
             event = value.decode()
         elif name not in (b"id", b"retry"):
             raise FramingError(FramingFault.UNKNOWN_FIELD)
-    return Frame(raw, event, b"\n".join(data) if data else None, is_disguised)
+    return Frame(raw, event, b"\n".join(data) or None, is_disguised)
 
 
 def _plain_frame(raw: bytes) -> Frame | None:
@@ -199,7 +205,7 @@ def _plain_frame(raw: bytes) -> Frame | None:
         event = raw[7 : place - 1].decode()
     if not raw.startswith(b"data: ", place) or raw.find(b"\n", place) != len(raw) - 2 or _CR in raw:
         return None
-    return Frame(raw, event, raw[place + 6 : -2])
+    return Frame(raw, event, raw[place + 6 : -2] or None)
 
 
 def _lines(raw: bytes) -> list[bytes]:
