@@ -285,6 +285,8 @@ class _StreamReader:
         content = message.get("content") if isinstance(message, dict) else None
         if not content:
             return [], []
+        if not isinstance(content, list):
+            raise _WrongShapeError
         self._openings += 1
         keys = [_Opening(self._openings, place) for place in range(len(content))]
         return _whole_calls(
