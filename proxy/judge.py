@@ -95,7 +95,7 @@ class Judge:
         return {key: Judgment(proposals[key], decision, revision, hold_ms) for key, decision in decisions.items()}
 
     def refuse(self, calls: Mapping[Key, Call], cause: RefusalCause) -> dict[Key, Judgment]:
-        """Refuse calls for something outside them. It waits for nothing: whatever broke may be what it would wait for."""
+        """Refuse calls for something outside them. It waits for nothing, since that may be what broke."""
         revision = self.policy.last().revision
         proposals = {key: Proposal(call, Proposer.MODEL) for key, call in calls.items()}
         refused = self._refuse(proposals, revision, cause)
