@@ -44,6 +44,8 @@ def _ends_sentence(text: str, index: int, block: Span) -> bool:
     following = rest.lstrip()
     if following and (len(following) == len(rest) or not following[0].isupper()):
         return False
+    if text[index] != ".":
+        return True
     start = index
     while start > block.start and text[start - 1].isalpha():
         start -= 1

@@ -74,7 +74,7 @@ def _bound(bound: Bound, candidate: Candidate) -> DayBound:
 def _range(start: DayBound | None, end: DayBound) -> DayRange:
     days = DayRange(start, end)
     if days.first is not None and days.first < days.last:
-        raise _UnresolvedError(ProblemKind.EMPTY, describe(days))
+        raise _UnresolvedError(ProblemKind.EMPTY, f"from {days.first} to {days.last} days before")
     return days
 
 
@@ -112,29 +112,24 @@ def _coverage(candidate: Candidate, period: DayRange, ranges: list[DayRange]) ->
     problems: list[Problem] = []
     expected = period.first
     for index, days in enumerate(ranges):
-        if days.first != expected or (index > 0 and days.first is None):
+        if days.first != expected:
             is_overlap = days.first is None or (expected is not None and days.first > expected)
             kind = ProblemKind.OVERLAP if is_overlap else ProblemKind.GAP
-            problems.append(_problem(candidate, index, kind, _between(expected, days.first)))
+            detail = f"expected from {_days(expected)}, found from {_days(days.first)}"
+            problems.append(_problem(candidate, index, kind, detail))
         expected = days.last - 1
-    if expected != period.last - 1:
-        kind = ProblemKind.OVERLAP if expected is not None and expected < period.last - 1 else ProblemKind.GAP
-        problems.append(_problem(candidate, len(ranges) - 1, kind, _between(expected, period.last - 1)))
+    last = ranges[-1].last
+    if last != period.last:
+        kind = ProblemKind.OVERLAP if last < period.last else ProblemKind.GAP
+        detail = f"expected to {_days(period.last)}, found to {_days(last)}"
+        problems.append(_problem(candidate, -1, kind, detail))
     return problems
-
-
-def _between(expected: int | None, found: int | None) -> str:
-    return f"expected from {_days(expected)}, found from {_days(found)}"
 
 
 def _days(days: int | None) -> str:
     return "the booking" if days is None else f"{days} days before"
 
 
-def describe(days: DayRange) -> str:
-    """A range in inclusive words, for messages."""
-    return f"{'any day' if days.first is None else days.first} to {days.last} days before"
-
-
 def _problem(candidate: Candidate, index: int, kind: ProblemKind, detail: str) -> Problem:
-    return Problem(kind, f"interval {index + 1}", detail, candidate.intervals[index].quotation.text)
+    position = index % len(candidate.intervals) + 1
+    return Problem(kind, f"interval {position}", detail, candidate.intervals[index].quotation.text)

@@ -170,13 +170,11 @@ def _is_foreign(located: Located) -> bool:
     known = sum(_is_known(item) for item in located.inside)
     if unknown > 4 * known + 1:
         return True
-    quoted = located.words(located.span)
-    own = {atom.span for atom in atoms(quoted, LEXICONS[located.quotation.language]) if _counts(atom.content)}
     return any(
-        _counts(atom.content) and atom.text[0].isalpha() and not any(span.meets(atom.span) for span in own)
+        isinstance(atom.content, Number | TimeUnit) and atom.text[0].isalpha()
         for language in Language
         if language is not located.quotation.language
-        for atom in atoms(quoted, LEXICONS[language])
+        for atom in atoms(located.words(located.span), LEXICONS[language])
     )
 
 
@@ -186,7 +184,3 @@ def _is_known(item: Item) -> bool:
     if isinstance(item, ReadAmount):
         return item.currency is None
     return isinstance(item, ReadBound | ReadReference | ReadBase | ReadMark)
-
-
-def _counts(content: object) -> bool:
-    return isinstance(content, Number | TimeUnit)

@@ -113,6 +113,7 @@ RULES = (
         "A fee of 20 USD is due up to departure",
         (PERIOD, PERIOD, fixed(20)),
         "FEE_NOT_QUOTED",
+        "20 EUR, the quotation has 20 USD",
     ),
     _one(
         "other currency than the schedule's",
@@ -126,7 +127,7 @@ RULES = (
         (PERIOD, PERIOD, percent(20)),
         "FEE_NOT_QUOTED BASE_NOT_STATED",
     ),
-    _one("above 100", "Up to departure: 120 % of the price", (PERIOD, PERIOD, percent(120)), "PERCENT_TOO_HIGH"),
+    _one("above 100", "Up to departure: 101 % of the price", (PERIOD, PERIOD, percent(101)), "PERCENT_TOO_HIGH", "101"),
     _one("finer than a cent", "Up to departure: 1.005000 EUR", (PERIOD, PERIOD, fixed("1.005")), "TOO_FINE"),
     _one("no base", "Up to departure: 20 %", WHOLE, "BASE_NOT_STATED"),
     _one("no fee", "Cancellation up to departure", WHOLE, "NO_FEE BASE_NOT_STATED"),
@@ -205,7 +206,7 @@ _TO_15 = (day(29), day(15), "29 to 15 days before departure")
 _UNDER_15 = (day(15, inclusive=False), PERIOD, "fewer than 15 days before departure")
 
 COVERAGE = (
-    _steps("gap at the end", [_OVER_29, _TO_15], "GAP", "expected from 14 days before, found from -1 days before"),
+    _steps("gap at the end", [_OVER_29, _TO_15], "GAP", "expected to 0 days before, found to 15 days before"),
     _steps("gap at the start", [_TO_15, _UNDER_15], "GAP", "expected from the booking, found from 29 days before"),
     _steps("gap between", [_OVER_29, _UNDER_15], "GAP", "expected from 29 days before, found from 14 days before"),
     _steps("gap of one day", [_OVER_29, (day(28), day(15), "28 to 15 days before departure"), _UNDER_15], "GAP"),
@@ -219,6 +220,25 @@ COVERAGE = (
         "an empty interval",
         [(day(15, inclusive=False), day(15), "fewer than 15 but at least 15 days before departure")],
         "EMPTY",
+        "interval 1: the interval holds no day: from 14 to 15 days before",
+    ),
+    _steps(
+        "the last adjoins nothing",
+        [
+            (PERIOD, day(15), "15 days or more before departure"),
+            (day(14), ADJOINING, "within 14 days before departure"),
+        ],
+        "NO_NEIGHBOUR",
+        "interval 2: an end adjoins a neighbour that states none: end",
+    ),
+    _steps(
+        "the first adjoins nothing",
+        [
+            (ADJOINING, day(15), "15 days or more before departure"),
+            (day(14), PERIOD, "within 14 days before departure"),
+        ],
+        "NO_NEIGHBOUR",
+        "interval 1: an end adjoins a neighbour that states none: start",
     ),
     _steps(
         "both ends adjoin",
@@ -234,6 +254,50 @@ COVERAGE = (
 _HIDING = f"{EARLY}.\n{LATE}.\n6 days or less before departure: 90 % of the price."
 
 CONTEXT = (
+    _refusal(
+        "cut in a word",
+        f"Cancelled {TWO}",
+        draft(f"Cancelled {TWO}", (PERIOD, day(30), percent(20), f"ancelled {EARLY}"), LATE_RULE),
+        "CUT",
+        "a word or number",
+    ),
+    _refusal(
+        "cut at the end of a word",
+        f"{EARLY}, flat; {LATE}",
+        draft(f"{EARLY}, flat; {LATE}", (PERIOD, day(30), percent(20), f"{EARLY}, fla"), LATE_RULE),
+        "CUT",
+        "a word or number",
+    ),
+    _refusal(
+        "days beside that say no side",
+        f"28 days before departure we call. {TWO}",
+        draft(f"28 days before departure we call. {TWO}", EARLY_RULE, LATE_RULE),
+        "UNCITED",
+        "'28 days before departure'",
+    ),
+    _one(
+        "a number in another language",
+        "Up to departure, zwanzig, the fee is 20 EUR",
+        (PERIOD, PERIOD, fixed(20)),
+        "FOREIGN",
+    ),
+    _one(
+        "a unit in another language", "Up to departure, Tage, the fee is 20 EUR", (PERIOD, PERIOD, fixed(20)), "FOREIGN"
+    ),
+    _one("no word of the language", "alpha beta 20 EUR", (PERIOD, PERIOD, fixed(20)), "FOREIGN REFERENCE_NOT_STATED"),
+    _one(
+        "a word of the language in seven",
+        "alpha beta gamma delta epsilon zeta 20 EUR departure",
+        (PERIOD, PERIOD, fixed(20)),
+        "FOREIGN",
+    ),
+    _one(
+        "not free",
+        "Up to departure, cancellation is free",
+        (PERIOD, PERIOD, fixed(5)),
+        "FEE_NOT_QUOTED",
+        "5 EUR, the quotation has no fee",
+    ),
     _refusal(
         "cut before the number",
         "A fee of 120 % of the price is due up to departure",
@@ -346,4 +410,55 @@ CONTEXT = (
     _one("digits of another script", "Up to departure: \uff12\uff10 % of the price", WHOLE, "CONSTRUCT NO_FEE"),
 )
 
-ALL = (*LOCATION, *RULES, *COVERAGE, *CONTEXT)
+_FLAT = "The fee for a cancellation is 20 EUR"
+_FLAT_RULE = (PERIOD, PERIOD, fixed(20), _FLAT)
+
+
+def _flat(id_: str, beside: str, kinds: str, says: str = "", **more: Any) -> Refusal:
+    """One fee for the whole period; the reference date stands in another paragraph."""
+    text = f"{beside}\n\n{_FLAT}."
+    statement = more.pop("statement", beside)
+    reference = {"kind": "departure", "quotation": quote(text, statement)}
+    return _refusal(id_, text, draft(text, _FLAT_RULE, **{"reference": reference, **more}), kinds, says)
+
+
+def _misplaced(words: str) -> Any:
+    return {**quote(TWO, LATE), "text": words}
+
+
+STATEMENTS = (
+    _flat("the reference is another", "Cancellation before arrival", "WRONG_REFERENCE", "reference: "),
+    _flat("the reference is not named", "Cancellation", "REFERENCE_NOT_STATED"),
+    _edited(
+        "the reference misplaced",
+        "NOT_IN_SOURCE",
+        "reference: ",
+        reference={"kind": "departure", "quotation": _misplaced("x")},
+    ),
+    _edited("the base misplaced", "NOT_IN_SOURCE", "base: ", base={"of": "price", "quotation": _misplaced("x")}),
+    _edited(
+        "a limit misplaced",
+        "NOT_IN_SOURCE",
+        "period end: ",
+        period={"start": "booking", "end": {"bound": day(2), "quotation": _misplaced("x")}},
+    ),
+    _flat(
+        "the base is not named",
+        "Before departure we charge",
+        "BASE_NOT_STATED",
+        "base: ",
+        base={"of": "price", "quotation": quote("Before departure we charge", "we charge")},
+    ),
+    _refusal(
+        "the base is the schedule's other",
+        "The percentages are of the price.\n\nUp to departure: 20 %",
+        draft(
+            "The percentages are of the price.\n\nUp to departure: 20 %",
+            (PERIOD, PERIOD, percent(20, "paid"), "Up to departure: 20 %"),
+            base={"of": "price", "quotation": quote("The percentages are of the price", "of the price")},
+        ),
+        "WRONG_BASE",
+        "the schedule takes percentages of the price",
+    ),
+)
+ALL = (*LOCATION, *RULES, *COVERAGE, *CONTEXT, *STATEMENTS)

@@ -251,20 +251,41 @@ def test_reading_is_total(text: str) -> None:
                 assert any(item.span.start <= index < item.span.end for item in items)
 
 
-def test_clauses_are_rather_too_large() -> None:
-    """A full stop after a digit or a short word ends no clause; a semicolon, a sentence and a bullet do."""
-    text = "Ab dem 30. Tag ca. EUR 20; dann mehr. Sonst nichts\n- Punkt"
-    source = Source("terms.txt", text)
+@pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ("one; two; three", "two", "two;"),
+        ("one;two;three", "two;", "two;"),
+        ("one;two;three", "two", "two;"),
+        ("One more. Then once. Three", "Then once", "Then once."),
+        ("One more. Then once. Three", "Then once.", "Then once."),
+        ("One more! Then two? Three", "Then two", "Then two?"),
+        ("Ab dem 30. Tag zwei. Drei", "zwei", "Ab dem 30. Tag zwei."),
+        ("Drei ca. EUR zwei", "zwei", "Drei ca. EUR zwei"),
+        ("Drei zzgl. EUR zwei", "zwei", "Drei zzgl. EUR zwei"),
+        ("Drei EUR. Zwei", "Zwei", "Zwei"),
+        ("abcd. Zwei", "Zwei", "Zwei"),
+        ("abc. Zwei", "Zwei", "abc. Zwei"),
+        ("Four words. then two", "two", "Four words. then two"),
+        ("Four words.Then two", "two", "Four words.Then two"),
+        ("Four words (then). Two", "Two", "Two"),
+        ("20 %. Two", "Two", "Two"),
+        ("Four words . Two", "Two", "Four words . Two"),
+        ("9. Two", "Two", "9. Two"),
+        ("One\n- two\n- three", "two", "- two"),
+        ("One\n  \u2022 two\n  * three", "two", "\u2022 two"),
+        ("One\ntwo\nthree", "two", "One\ntwo\nthree"),
+        ("One;\n\ntwo\n\nthree;", "two", "two"),
+        ("A sentence." + " " * 70 + "Two", "Two", "Two"),
+    ],
+)
+def test_clauses_are_rather_too_large(text: str, words: str, found: str) -> None:
+    """A semicolon, a sentence and a bullet end a clause; a full stop after a digit or an abbreviation does not."""
+    at = text.index(words)
 
-    def around(words: str) -> str:
-        at = text.index(words)
-        found = clause(source, Span(at, at + len(words)))
-        return text[found.start : found.end].strip()
+    around = clause(Source("terms.txt", text), Span(at, at + len(words)))
 
-    assert around("EUR 20") == "Ab dem 30. Tag ca. EUR 20;"
-    assert around("dann") == "dann mehr."
-    assert around("Sonst") == "Sonst nichts"
-    assert around("Punkt") == "- Punkt"
+    assert text[around.start : around.end].strip() == found
 
 
 def test_a_table_has_no_phrase_with_two_meanings() -> None:

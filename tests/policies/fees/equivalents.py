@@ -1,0 +1,1 @@
+EQUIVALENTS: dict[tuple[str, str, str], str] = {}
