@@ -345,7 +345,9 @@ class _StreamReader:
         kind = DELTAS.get(str(delta.get("type")))
         if kind is None:
             return self._unknown(frame, value, str(delta.get("type")))
-        if kind is Kind.CALL and self._kinds.get(index) is not Kind.OBSERVED:
+        if kind is Kind.CALL and (
+            self._kinds.get(index) is not Kind.OBSERVED or not isinstance(delta.get("partial_json"), str)
+        ):
             raise _WrongShapeError
         return [FrameRead(frame, value)]
 

@@ -96,6 +96,7 @@ class ChatCalls:
         self._assembler = Assembler()
         self._choices: dict[int, _Choice] = {}
         self._raw: bytes = b""
+        self._object: Any = None  # of the chunks that bear calls
 
     def chunk(self, raw: bytes, value: Mapping[str, Any], part: str) -> tuple[tuple[Key, ...], list[WireEvent]]:
         """Take in one chunk (`part` is `delta` or `message`): the keys it carries, and what it completes."""
@@ -114,6 +115,10 @@ class ChatCalls:
                 keys |= dict.fromkeys(self._message(index, message, ("choices", place, part), events))
             if reason and not self._choice(index).finished:
                 events += self.finish(index, cut=reason in LIMIT_REASONS)
+        if keys:
+            if self._object not in (None, kind := value.get("object", "")):
+                raise WrongShapeError  # clients that skip chunks of another kind would miss a part of a call
+            self._object = kind
         return tuple(keys), events
 
     def _check_content(

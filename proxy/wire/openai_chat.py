@@ -170,6 +170,7 @@ class _Sent:
 
     text: bool = False
     released: int = 0
+    listed: int = 0  # of them, those in `tool_calls`
     replaced: int = 0
     due: dict[Key, Judged] = field(default_factory=dict)  # answered, and not sent yet
     done: set[Key] = field(default_factory=set)
@@ -244,7 +245,9 @@ class _StreamWriter:
             assert isinstance(key, Slot)
             sent = self._sent(key.choice)
             sent.due.pop(key, None)
-            sent.released += key not in sent.done
+            if key not in sent.done:
+                sent.released += 1
+                sent.listed += key.place != LEGACY
             sent.done.add(key)
 
     def _sent(self, index: int) -> _Sent:
@@ -303,7 +306,8 @@ class _StreamWriter:
         sent.due.clear()
         texts = [judged.answer.text for judged in due if isinstance(judged.answer, Replaced)]
         survivors = [judged.material for judged in due if not isinstance(judged.answer, Replaced)]
-        place = sent.released
+        place = sent.listed
+        sent.listed += sum(call.kind != LEGACY for call in survivors)
         sent.replaced += len(texts)
         sent.released += len(survivors)
         if texts:
