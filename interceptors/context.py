@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from interceptors.calls import Json
+from interceptors.history import EMPTY, History
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from interceptors.calls import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Context:
     ambiguous: frozenset[str] = frozenset()  # folded names that two declared tools share
     halted: bool = False
     model: str = ""
+    history: History = EMPTY
 
 
 @dataclass(frozen=True, slots=True, order=True)
