@@ -7,7 +7,6 @@ position of a match shows in the time it takes.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import hmac
 import os
 import secrets
@@ -40,7 +39,7 @@ class UnknownCredentialError(Exception):
 
 def token_digest(token: str, key: bytes) -> bytes:
     """What is kept of an identity's token for comparing."""
-    return hmac.digest(key, token.encode(), hashlib.sha256)
+    return hmac.digest(key, token.encode(), "sha256")
 
 
 def identify(credentials: Sequence[Credential], digests: Mapping[str, bytes], key: bytes) -> Caller:
@@ -57,7 +56,7 @@ def identify(credentials: Sequence[Credential], digests: Mapping[str, bytes], ke
     if not digests:
         # A client may carry two credentials at once; both belong to who it is.
         text = "\n".join(f"{c.header}:{c.secret}" for c in credentials)
-        return Caller(hmac.new(key, text.encode(), hashlib.sha256).hexdigest()[:_TENANT_HEX], None)
+        return Caller(hmac.digest(key, text.encode(), "sha256").hex()[:_TENANT_HEX], None)
     shown = [token_digest(c.secret, key) for c in credentials]
     matches = {name for name, digest in digests.items() if _is_any(digest, shown)}
     if len(matches) != 1:

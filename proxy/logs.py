@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, fields
 from enum import Enum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
 import orjson
-import structlog
 
 from proxy.clock import Clock, utc_now
 
@@ -106,6 +106,9 @@ class ExchangeLine:
 
 
 _ALWAYS = frozenset({"status", "streamed", "duration_ms", "bytes_up", "bytes_down"})
+_NAMES = tuple(each.name for each in fields(ExchangeLine))
+_values = attrgetter(*_NAMES)
+_ABSENT: tuple[object, ...] = ("", None, (), [])
 
 
 class Sink(Protocol):
@@ -119,59 +122,48 @@ class Logs:
     """Writes lines to one stream. A stream that fails is counted by `broken` and never raises."""
 
     def __init__(self, sink: Sink, *, clock: Clock = utc_now, broken: Callable[[], None] = lambda: None) -> None:
+        self._sink = sink
         self._broken = broken
         self._clock = clock
-        self._log: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
-            _Lines(sink),
-            processors=[self._finish],
-            wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-            cache_logger_on_first_use=False,
-        )
 
     def exchange(self, line: ExchangeLine) -> None:
         """The one line of an exchange."""
-        found: dict[str, object] = {}
-        for each in fields(line):
-            value = getattr(line, each.name)
-            if each.name in _ALWAYS or value not in ("", None, (), []):
-                found[each.name] = value
-        if "tenant" in found:
-            found["tenant"] = line.tenant[:TENANT_LENGTH_MAX]
-        self.event(Event.EXCHANGE, listener="agent", **found)
+        found = self._begin(Event.EXCHANGE)
+        found["listener"] = "agent"
+        for name, value in zip(_NAMES, _values(line), strict=True):
+            if value or name in _ALWAYS or value not in _ABSENT:
+                found[name] = _bounded(value)
+        if line.tenant:
+            found["tenant"] = _bounded(line.tenant[:TENANT_LENGTH_MAX])
+        self._write(found)
 
     def event(self, event: Event, **values: object) -> None:
         """Any other line. `ValueError` for a field that is not in `FIELDS`: there is no place for it."""
         unknown = values.keys() - FIELDS.keys()
         if unknown:
             raise ValueError(f"{sorted(unknown)} are no fields of the log")
+        self._write(self._begin(event) | {name: _bounded(value) for name, value in values.items()})
+
+    def _begin(self, event: Event) -> dict[str, object]:
+        time = self._clock().isoformat(timespec="milliseconds")
+        return {"time": time, "level": event.level, "event": event.value}
+
+    def _write(self, line: dict[str, object]) -> None:
         try:
-            self._log.log(logging.getLevelNamesMapping()[event.level.upper()], event.value, **values)
+            self._sink.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            self._sink.flush()
         except OSError:
             self._broken()
-
-    def _finish(self, _: object, level: str, values: structlog.typing.EventDict) -> bytes:
-        line = {"time": self._clock().isoformat(timespec="milliseconds"), "level": level, "event": values["event"]}
-        return orjson.dumps(line | {name: _bounded(value) for name, value in values.items()})
 
 
 def _bounded(value: object) -> object:
     """Texts within their length and without lone surrogates, which JSON cannot hold; also in a list."""
     if isinstance(value, str):
-        return value[:TEXT_LENGTH_MAX].encode("utf-8", "replace").decode()
+        text = value[:TEXT_LENGTH_MAX]
+        return text if text.isascii() else text.encode("utf-8", "replace").decode()
     if isinstance(value, list | tuple):
         return [_bounded(item) for item in value]
     return value
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    sink: Sink
-
-    def msg(self, line: bytes) -> None:
-        self.sink.write(line + b"\n")
-        self.sink.flush()
-
-    debug = info = warning = error = critical = msg
 
 
 class LibraryHandler(logging.Handler):
