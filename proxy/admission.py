@@ -5,6 +5,8 @@ Each refusal is a `RefusedError` with the fault that the dialect states and the 
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from proxy import routes
     from proxy.headers import RequestHeaders
     from proxy.policy_source import Revision
-    from proxy.services import Services
+    from proxy.services import Holding, Services
 
 
 class RefusedError(Exception):
@@ -95,14 +97,17 @@ class Admission:
             return self._with.store.subject_digest(value) if isinstance(value, str) and value else ""
         return ""
 
-    async def body(self, request: web.BaseRequest, fields: RequestHeaders) -> tuple[bytes, bool]:
-        """The body without its content encoding, and whether it had one."""
+    async def body(
+        self, request: web.BaseRequest, fields: RequestHeaders, holding: Holding, deadline: float
+    ) -> tuple[bytes, bool]:
+        """The body without its content encoding, and whether it had one; `holding` is told what it takes."""
         limits = self._with.settings.limits
-        parts = bytearray()
-        async for chunk in request.content.iter_any():
-            parts += chunk
-            if len(parts) > limits.request_bytes_max:
-                raise RefusedError(Fault.TOO_LARGE, "too_large", "the request is larger than request_bytes_max")
+        try:
+            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                parts = await self._arrived(request, holding)
+        except TimeoutError:
+            message = "the request did not arrive within exchange_ms_max"
+            raise RefusedError(Fault.INVALID_REQUEST, "slow_body", message) from None
         try:
             encoding = bodies.read_encoding(fields.get("content-encoding"))
             decoded_max = limits.request_decoded_bytes_max
@@ -110,7 +115,24 @@ class Admission:
         except bodies.BodyRefusedError as error:
             fault = Fault.TOO_LARGE if error.problem is bodies.BodyProblem.TOO_LARGE else Fault.INVALID_REQUEST
             raise RefusedError(fault, "invalid_body", str(error)) from None
+        self._take(holding, len(body))
         return body, encoding is not None
+
+    async def _arrived(self, request: web.BaseRequest, holding: Holding) -> bytearray:
+        self._take(holding, request.content_length or 0)
+        parts = bytearray()
+        async for chunk in request.content.iter_any():
+            parts += chunk
+            if len(parts) > self._with.settings.limits.request_bytes_max:
+                raise RefusedError(Fault.TOO_LARGE, "too_large", "the request is larger than request_bytes_max")
+            self._take(holding, len(parts))
+        return parts
+
+    def _take(self, holding: Holding, size: int) -> None:
+        """A body takes the room that it states, and what it is found to need beyond."""
+        if not holding.grow(size):
+            self._with.metrics.overloaded()
+            raise RefusedError(Fault.OVERLOADED, "overloaded", "the gate has no room for another request")
 
     def fields_up(
         self, fields: RequestHeaders, way: routes.Mediated | routes.Unexamined, *, is_decoded: bool

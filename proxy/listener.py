@@ -72,20 +72,19 @@ class Listener:
             case _:
                 assert_never(way)
         passage.asking = await self._admission.who(fields)
-        declared_size = request.content_length or 0
-        if self.is_draining or not self._room.fits(declared_size):
+        if self.is_draining:
             self._with.metrics.overloaded()
-            raise RefusedError(Fault.OVERLOADED, "overloaded", "the gate has no room for another request")
-        self._room.change(declared_size)
+            raise RefusedError(Fault.OVERLOADED, "draining", "the gate is about to end and takes no more requests")
+        holding = Holding(self._room)
         try:
-            body, is_decoded = await self._admission.body(request, fields)
+            body, is_decoded = await self._admission.body(request, fields, holding, self._deadline(passage))
             passage.bytes_up = len(body)
             up = self._admission.fields_up(fields, way, is_decoded=is_decoded)
             if isinstance(way, routes.Unexamined):
                 return await self._pass(request, way, passage, up, body)
             return await self._mediate(request, way, passage, up, body)
         finally:
-            self._room.change(-declared_size)
+            holding.now(0)
 
     async def _mediate(
         self, request: web.BaseRequest, way: routes.Mediated, passage: Passage, up: headers.Pairs, body: bytes
@@ -93,13 +92,12 @@ class Listener:
         passage.view = view = self._read_request(way.dialect, request, body)
         scene = self._scene(passage)
         await self._mind_provider_tools(passage, scene)
-        deadline = passage.began + self._with.settings.limits.exchange_ms_max / 1000
-        upstream = await self._open(way, "POST", up, body, deadline)
+        upstream = await self._open(way, "POST", up, body, self._deadline(passage))
         try:
             down = headers.headers_down(upstream.raw_headers)
             if not 200 <= upstream.status < 300:
                 return await self._relay(request, upstream, down, passage)
-            streamed, first = await self._is_stream(upstream, view, deadline)
+            streamed, first = await self._is_stream(upstream, view, self._deadline(passage))
             exchange = Exchange(
                 request,
                 upstream,
@@ -111,7 +109,7 @@ class Listener:
                 judge=self._with.judge,
                 limits=self._with.settings.limits,
                 pass_types=self._asked(passage).revision.policy.pass_types,
-                deadline=deadline,
+                deadline=self._deadline(passage),
                 holds=Holding(self._room).now,
             )
             passage.summary = exchange.summary
@@ -214,8 +212,7 @@ class Listener:
             subject=scene.subject,
         )
         await self._keep(passage, receipt)
-        deadline = passage.began + self._with.settings.limits.exchange_ms_max / 1000
-        upstream = await self._open(way, request.method, up, body, deadline)
+        upstream = await self._open(way, request.method, up, body, self._deadline(passage))
         try:
             return await self._relay(request, upstream, headers.headers_down(upstream.raw_headers), passage)
         finally:
@@ -258,6 +255,9 @@ class Listener:
             if request.transport is not None:
                 request.transport.abort()
         return response
+
+    def _deadline(self, passage: Passage) -> float:
+        return passage.began + self._with.settings.limits.exchange_ms_max / 1000
 
     def _scene(self, passage: Passage) -> Scene:
         asking, view = self._asked(passage), passage.view

@@ -52,6 +52,14 @@ class Holding:
         self._room = room
         self._held = 0
 
+    def grow(self, held: int) -> bool:
+        """At least so much from here on; False, and nothing changed, where there is no room."""
+        more = held - self._held
+        if more > 0 and not self._room.fits(more):
+            return False
+        self.now(max(held, self._held))
+        return True
+
     def now(self, held: int) -> None:
         self._room.change(held - self._held)
         self._held = held

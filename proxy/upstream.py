@@ -5,6 +5,7 @@ It opens requests; what the bytes mean is for the wire, and how long an exchange
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -22,6 +23,8 @@ _AUTO_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 _KEEPALIVE_SECONDS = 15
 _CONNECTIONS_MAX = 1024
 _READ_BUFFER_BYTES = 256 * 1024
+# A larger body is written in parts: one write of it would keep the loop from everything else.
+_WHOLE_BYTES_MAX = 1024 * 1024
 
 
 class UpstreamUrlError(ValueError):
@@ -94,8 +97,9 @@ class Upstream:
                 whose idle connection the provider had just closed.
             TimeoutError: no connection within `connect_ms_max`, or silence for `exchange_ms_max`.
         """
+        data = io.BytesIO(body) if body is not None and len(body) > _WHOLE_BYTES_MAX else body
         return await self._session.request(
-            method, url, headers=CIMultiDict(headers), data=body, allow_redirects=False, compress=None
+            method, url, headers=CIMultiDict(headers), data=data, allow_redirects=False, compress=None
         )
 
     async def close(self) -> None:
