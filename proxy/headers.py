@@ -50,6 +50,8 @@ CONSUMED_PREFIX = "x-callgate-"
 _RECOMPUTED_UP = frozenset({"accept-encoding", "content-length", "expect", "host"})
 # `alt-svc` would name the client a way to the provider that does not lead through the gate.
 _DROPPED_DOWN = frozenset({"alt-svc", "content-length"})
+_NEVER_UP, _NEVER_DOWN = HOP_BY_HOP | _RECOMPUTED_UP, HOP_BY_HOP | _DROPPED_DOWN
+_NONE: frozenset[str] = frozenset()
 
 
 class HeadersRefusedError(Exception):
@@ -64,13 +66,7 @@ class RequestHeaders:
     """The fields of a request, in order, already known to be unambiguous."""
 
     pairs: Pairs
-    by_name: Mapping[str, Sequence[str]] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        found: dict[str, list[str]] = {}
-        for name, value in self.pairs:
-            found.setdefault(name.lower(), []).append(value)
-        object.__setattr__(self, "by_name", found)
+    by_name: Mapping[str, Sequence[str]] = field(repr=False, compare=False)
 
     def get(self, name: str) -> str | None:
         """The value of the first field of that name (lower case), or None."""
@@ -89,20 +85,17 @@ def read_request_headers(raw: Iterable[tuple[bytes, bytes]], *, session_header: 
         HeadersRefusedError: a single-valued field twice, a spelling with `_` of a field that matters here, a method
             override, a value that is not UTF-8 or holds a line break, or a `Connection` that names an end-to-end field.
     """
-    reserved = SINGLE | HOP_BY_HOP | METHOD_OVERRIDE | ({session_header} if session_header else set())
     pairs: list[tuple[str, str]] = []
-    seen: set[str] = set()
+    by_name: dict[str, list[str]] = {}
     for raw_name, raw_value in raw:
-        name, lower = _name(raw_name)
+        name, lower, is_single = _field(raw_name, session_header)
         value = _value(raw_value, lower)
-        _refuse_disguise(lower, reserved)
-        if lower in METHOD_OVERRIDE:
-            raise HeadersRefusedError(f"the header {lower!r} is not accepted: the method is the request line's")
-        if lower in seen and (lower in SINGLE or lower == session_header):
-            raise HeadersRefusedError(f"the header {lower!r} occurs more than once")
-        seen.add(lower)
         pairs.append((name, value))
-    headers = RequestHeaders(tuple(pairs))
+        others = by_name.setdefault(lower, [])
+        if others and is_single:
+            raise HeadersRefusedError(f"the header {lower!r} occurs more than once")
+        others.append(value)
+    headers = RequestHeaders(tuple(pairs), by_name)
     _refuse_connection(headers, session_header)
     return headers
 
@@ -112,12 +105,12 @@ def headers_up(headers: RequestHeaders, *, session_header: str | None = None, de
 
     `decoded` says that the body goes up without its content encoding.
     """
-    dropped = HOP_BY_HOP | _RECOMPUTED_UP | _named_by_connection(headers.every("connection"))
+    dropped = _NEVER_UP | _named_by_connection(headers.every("connection"))
     if session_header is not None:
         dropped |= {session_header}
     if decoded:
         dropped |= {"content-encoding"}
-    kept = [(name, value) for name, value in headers.pairs if not _is_dropped(name.lower(), dropped)]
+    kept = [pair for pair in headers.pairs if not _is_dropped(pair[0].lower(), dropped)]
     # A response that arrives compressed could not be read, so none may be asked for.
     kept.append(("Accept-Encoding", "identity"))
     return tuple(kept)
@@ -125,9 +118,9 @@ def headers_up(headers: RequestHeaders, *, session_header: str | None = None, de
 
 def headers_down(raw: Sequence[tuple[bytes, bytes]]) -> Pairs:
     """What comes down to the client. The HTTP server states `content-length` or the chunked framing anew."""
-    pairs = [(name.decode("ascii", "replace"), value.decode("utf-8", "replace")) for name, value in raw]
-    dropped = HOP_BY_HOP | _DROPPED_DOWN | _named_by_connection(v for n, v in pairs if n.lower() == "connection")
-    return tuple((name, value) for name, value in pairs if not _is_dropped(name.lower(), dropped))
+    pairs = [(*_provider_name(name), value.decode("utf-8", "replace")) for name, value in raw]
+    dropped = _NEVER_DOWN | _named_by_connection([value for _, lower, value in pairs if lower == "connection"])
+    return tuple((name, value) for name, lower, value in pairs if not _is_dropped(lower, dropped))
 
 
 def asks_for_upgrade(headers: RequestHeaders) -> bool:
@@ -135,15 +128,28 @@ def asks_for_upgrade(headers: RequestHeaders) -> bool:
     return headers.get("upgrade") is not None or "upgrade" in _named_by_connection(headers.every("connection"))
 
 
+# Clients and providers send the same few names each time, so what they mean is worked out once.
+
+
 @lru_cache(maxsize=1024)
-def _name(raw: bytes) -> tuple[str, str]:
-    """A field's name as it came, and in lower case: clients send the same few with every request."""
+def _field(raw: bytes, session_header: str | None) -> tuple[str, str, bool]:
+    """A field's name as it came, in lower case, and whether it may stand once only."""
     try:
         name = raw.decode("ascii")
     except UnicodeDecodeError:
         raise HeadersRefusedError("a header name is not ASCII") from None
     if not name or not _is_token(name):
         raise HeadersRefusedError("a header field is not well formed")
+    lower = name.lower()
+    _refuse_disguise(lower, SINGLE | HOP_BY_HOP | METHOD_OVERRIDE | ({session_header} if session_header else set()))
+    if lower in METHOD_OVERRIDE:
+        raise HeadersRefusedError(f"the header {lower!r} is not accepted: the method is the request line's")
+    return name, lower, lower in SINGLE or lower == session_header
+
+
+@lru_cache(maxsize=1024)
+def _provider_name(raw: bytes) -> tuple[str, str]:
+    name = raw.decode("ascii", "replace")
     return name, name.lower()
 
 
@@ -171,13 +177,17 @@ def _refuse_disguise(lower: str, reserved: frozenset[str] | set[str]) -> None:
 
 
 def _refuse_connection(headers: RequestHeaders, session_header: str | None) -> None:
+    if not headers.every("connection"):
+        return
     end_to_end = (SINGLE - HOP_BY_HOP) | ({session_header} if session_header else set())
     for token in sorted(_named_by_connection(headers.every("connection"))):
         if token in end_to_end or token.startswith(CONSUMED_PREFIX):
             raise HeadersRefusedError(f"the header 'connection' names the end-to-end header {token!r}")
 
 
-def _named_by_connection(values: Iterable[str]) -> frozenset[str]:
+def _named_by_connection(values: Sequence[str]) -> frozenset[str]:
+    if not values:
+        return _NONE
     return frozenset(token.strip().lower() for value in values for token in value.split(",") if token.strip())
 
 

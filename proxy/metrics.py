@@ -7,6 +7,7 @@ nor a model can make series at will, or put a value into one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -71,21 +72,27 @@ class Metrics:
         self._store_errors = Counter("callgate_store_errors", "Failures of the store", registry=registry)
         self._log_errors = Counter("callgate_log_errors", "Lines that the log could not take", registry=registry)
         self._overloads = Counter("callgate_overloads", "Requests refused for lack of room", registry=registry)
-        self._in_flight = Gauge("callgate_bytes_in_flight", "Bytes held for open exchanges", registry=registry)
-        self._open = Gauge("callgate_exchanges_open", "Exchanges that are open", registry=registry)
+        # Asked for when somebody reads them: a gauge that is set with each request costs each request.
+        in_flight = Gauge("callgate_bytes_in_flight", "Bytes held for open exchanges", registry=registry)
+        in_flight.set_function(lambda: self._in_flight)
+        exchanges_open = Gauge("callgate_exchanges_open", "Exchanges that are open", registry=registry)
+        exchanges_open.set_function(lambda: self._open)
+        self._in_flight = self._open = 0
+        self._ended = lru_cache(maxsize=VALUES_MAX)(self._exchanges.labels)
+        self._decided = lru_cache(maxsize=VALUES_MAX)(self._verdicts.labels)
 
     def exchange_opened(self) -> None:
-        self._open.inc()
+        self._open += 1
 
     def exchange_ended(self, dialect: str, outcome: str) -> None:
         """`dialect` and `outcome` are names of closed tables."""
-        self._open.dec()
-        self._exchanges.labels(dialect, outcome).inc()
+        self._open -= 1
+        self._ended(dialect, outcome).inc()
 
     def decided(self, *, tool: str, is_known: bool, ruling: Ruling, reason: str, hold_seconds: float) -> None:
         """`is_known`: the policy names the tool; a tool that it does not name is a word of the model's."""
         name = self._tools.bounded(tool) if is_known else OTHER
-        self._verdicts.labels(name, ruling.value, self._reasons.bounded(reason) if reason else "").inc()
+        self._decided(name, ruling.value, self._reasons.bounded(reason) if reason else "").inc()
         self._hold.observe(hold_seconds)
 
     def fact_read(self, fact: str, failure: FactFailure | None) -> None:
@@ -107,7 +114,7 @@ class Metrics:
         self._overloads.inc()
 
     def set_bytes_in_flight(self, count: int) -> None:
-        self._in_flight.set(count)
+        self._in_flight = count
 
     def exposition(self) -> bytes:
         """The text format that Prometheus reads; `CONTENT_TYPE` is its type."""

@@ -146,15 +146,16 @@ class PolicySource:
     def _load_steady(self) -> tuple[_Look, Revision | str]:
         """A revision, or why there is none, and what its files looked like from before it was read until after."""
         # In a mounted ConfigMap `..data` is what is swapped.
-        roots = (self._path, self._path / "..data")
+        swapped = self._path / "..data"
         files = self._revision.policy.files if self._revision is not None else ()
         for _ in range(_ATTEMPTS):
-            look = _Look.at(roots + files)
+            look = _Look.at((self._path, swapped, *files))
             loaded = self._attempt()
+            is_folder = os.path.isdir(self._path)  # noqa: PTH112 - never raises
             if isinstance(loaded, Revision) and loaded.policy.files != files:
                 files = loaded.policy.files
             elif not look.is_past():
-                return look, loaded
+                return look if is_folder else look.without(swapped), loaded
         return look, "the files change while they are read"
 
     def _attempt(self) -> Revision | str:
@@ -220,7 +221,13 @@ class _Look:
 
     @classmethod
     def at(cls, paths: tuple[Path, ...]) -> _Look:
+        paths = tuple(dict.fromkeys(paths))
         return cls(paths, tuple(map(_stat, paths)))
+
+    def without(self, path: Path) -> _Look:
+        """The same look, which asks for one path less each time."""
+        kept = [(each, found) for each, found in zip(self.paths, self.found, strict=True) if each != path]
+        return _Look(tuple(each for each, _ in kept), tuple(found for _, found in kept))
 
     def is_past(self) -> bool:
         return self.found != tuple(map(_stat, self.paths))
