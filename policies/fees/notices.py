@@ -39,8 +39,7 @@ def rest(candidate: Candidate, source: Source, quoted: Sequence[Span]) -> tuple[
     clauses = [clause(source, at) for at in quoted]
     blocks = [source.blocks(at) for at in quoted]
     for at, item, words, is_rule in _items(candidate, source):
-        where = clauses if isinstance(item, ReadConstruct) else quoted
-        if any(at.meets(span) for span in where):
+        if any(at.meets(span) for span in clauses):
             continue
         in_block = any(at.meets(span) for span in blocks)
         if is_rule and not in_block:

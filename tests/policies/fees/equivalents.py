@@ -1,1 +1,26 @@
-EQUIVALENTS: dict[tuple[str, str, str], str] = {}
+"""Mutants that change nothing that can be seen, each with the reason: (module, line of source, change)."""
+
+from __future__ import annotations
+
+_PRECISION = "60 digits hold every product of two bounded amounts; 61 do as well"
+_AHEAD = "looks past white space between sentences; one character more or less meets no longer run in the texts"
+_PERIOD = "the intervals of a validated schedule cover exactly its period; the period is checked as well, in depth"
+_INEQUALITY = "stands where the two sides are known to differ"
+
+EQUIVALENTS: dict[tuple[str, str, str], str] = {
+    ("engine", "_EXACT = Context(prec=60, traps=[Inexact])", "60 one more"): _PRECISION,
+    ("engine", "_ROUNDING = Context(prec=60)", "60 one more"): _PRECISION,
+    ("engine", "if not schedule.period.holds(distance):", "condition never"): _PERIOD,
+    (
+        "coverage",
+        "is_overlap = days.first is None or (expected is not None and days.first > expected)",
+        "Gt to GtE",
+    ): _INEQUALITY,
+    ("coverage", "kind = ProblemKind.OVERLAP if last < period.last else ProblemKind.GAP", "Lt to LtE"): _INEQUALITY,
+    ("clauses", "_AHEAD = 64", "64 one more"): _AHEAD,
+    (
+        "clauses",
+        "rest = text[index + 1 : min(index + _AHEAD, block.end)]",
+        "min to max",
+    ): "what follows the block decides only whether its last full stop ends the clause, where the block ends anyway",
+}

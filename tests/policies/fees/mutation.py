@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
+import signal
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ MODULES = (
 )
 _HELPERS = ("drafts", "refusals", "construct_cases")
 _TESTS = ("test_fee_golden", "test_fee_coverage", "test_fee_engine", "test_fee_reader", "test_fee_refusals")
+SECONDS_MAX = 2
 _PACKAGE = "policies.fees"
 _TEST_PACKAGE = "tests.policies.fees"
 
@@ -219,14 +221,35 @@ def _filled(package: ModuleType) -> ModuleType:
 
 
 def survives(mutant: Mutant) -> bool:
-    """Whether no test fails. A mutant that cannot even be imported is killed."""
+    """Whether no test fails. One that makes a test run for `SECONDS_MAX` is killed."""
+    signal.signal(signal.SIGALRM, _out_of_time)
+    try:
+        return _survives(mutant)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _out_of_time(*_: object) -> None:
+    raise TimeoutError
+
+
+def _survives(mutant: Mutant) -> bool:
     with _fresh(mutant):
         for name in _TESTS:
             code = _code(ROOT / "tests" / "policies" / "fees" / f"{name}.py")
             for test, arguments in _tests(_run(f"{_TEST_PACKAGE}.{name}", code)):
+                signal.setitimer(signal.ITIMER_REAL, SECONDS_MAX)
                 try:
                     test(**arguments)
-                except (AssertionError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
+                except (
+                    AssertionError,
+                    ArithmeticError,
+                    LookupError,
+                    TypeError,
+                    ValueError,
+                    AttributeError,
+                    TimeoutError,
+                ):
                     return False
     return True
 

@@ -102,6 +102,14 @@ def test_blocked(change: dict[str, Any], input_: Input, cause: Cause) -> None:
     assert input_.value in str(result)
 
 
+def test_what_blocks_in_words() -> None:
+    """The input, what is the matter with it, and a detail where there is one."""
+    assert str(compute(HALF, replace(KNOWN, paid=None))) == "the paid amount is missing"
+    assert str(compute(HALF, replace(KNOWN, cancelled_at=datetime(2026, 7, 2, tzinfo=BERLIN)))) == (
+        "the cancellation time is outside the period of the schedule: -1 days before the reference date"
+    )
+
+
 def test_each_kind_of_reference_names_its_input() -> None:
     """A schedule that counts back from an arrival needs the arrival date, by that name."""
     names = {}

@@ -257,6 +257,7 @@ def test_reading_is_total(text: str) -> None:
         ("one; two; three", "two", "two;"),
         ("one;two;three", "two;", "two;"),
         ("one;two;three", "two", "two;"),
+        ("one; two; three; four", "two; three", "two; three;"),
         ("One more. Then once. Three", "Then once", "Then once."),
         ("One more. Then once. Three", "Then once.", "Then once."),
         ("One more! Then two? Three", "Then two", "Then two?"),

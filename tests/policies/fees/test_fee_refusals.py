@@ -136,6 +136,7 @@ def test_forms_that_are_read(words: str, rule: tuple[Any, Any, Any]) -> None:
         ("alpha 20 EUR, departure", (PERIOD, PERIOD, fixed(20))),
         ("alpha beta gamma delta epsilon 20 EUR departure", (PERIOD, PERIOD, fixed(20))),
         ("alpha beta gamma delta epsilon, zeta, eta, theta departure, free of charge", (PERIOD, PERIOD, fixed(0))),
+        ("alpha beta gamma delta epsilon zeta eta is 20 EUR, departure", (PERIOD, PERIOD, fixed(20))),
         ("Up to departure: 100 % of the price", (PERIOD, PERIOD, percent(100))),
     ],
 )
@@ -182,6 +183,19 @@ def test_a_reference_may_be_named_elsewhere() -> None:
     assert kinds(judge(draft(text, rule, reference=reference), text)) == set()
 
 
+def test_common_words_are_told_beside_the_rules_only() -> None:
+    """A negation in the paragraph of any rule is told; far from all rules it would be noise."""
+    text = f"{EARLY}. It is not due twice.\n\n{LATE}.\n\nDogs are not allowed."
+
+    validation = judge(draft(text, EARLY_RULE, LATE_RULE), text)
+
+    assert isinstance(validation, Validated)
+    assert [notice.detail for notice in validation.notices] == [
+        "a negation, 'not'",
+        "a form of number that is not read, 'twice'",
+    ]
+
+
 def test_what_is_told_and_what_is_not() -> None:
     """Notices are of the declared languages, of other clauses, and never of what a quotation or a problem holds."""
     text = (
@@ -219,10 +233,15 @@ def test_a_period_may_end_where_the_source_says() -> None:
     rule = (PERIOD, day(2), percent(20), text[:-1])
     limit = {"bound": day(2), "quotation": quote(text, "Up to 2 days before departure")}
     whole = {"bound": day(2), "quotation": quote(text, text[:-1])}
+    other = {"bound": day(2, inclusive=False), "quotation": limit["quotation"]}
+    start = {"bound": day(2), "quotation": limit["quotation"]}
 
     assert kinds(judge(draft(text, rule), text)) == {"GAP"}
     assert kinds(judge(draft(text, rule, period={"start": "booking", "end": limit}), text)) == set()
     assert kinds(judge(draft(text, rule, period={"start": "booking", "end": whole}), text)) == {"STATEMENT_WITH_RULE"}
+    differs = {"BOUND_NOT_QUOTED", "BOUND_NOT_IN_RULE"}
+    assert kinds(judge(draft(text, rule, period={"start": "booking", "end": other}), text)) == differs | {"OVERLAP"}
+    assert kinds(judge(draft(text, rule, period={"start": start, "end": limit}), text)) == differs
 
 
 def test_refusing_is_deterministic() -> None:
