@@ -85,9 +85,11 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         listener.is_draining = True
         logs.event(Event.DRAINING, listener="agent")
         await agents.stop()
-        head = store.head
-        logs.event(Event.CHAIN_HEAD, writer=head.writer, seq=head.seq, hash=head.hash)
         await admin.stop()
+        retention.cancel()
+        await outcomes.close()
+        head = store.head  # behind everything that this process writes
+        logs.event(Event.CHAIN_HEAD, writer=head.writer, seq=head.seq, hash=head.hash)
         logs.event(Event.STOPPED)
 
 
