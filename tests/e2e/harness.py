@@ -24,6 +24,7 @@ from proxy import app as product
 from proxy import policy_source
 from proxy.config import Flags, load_settings
 from proxy.connected import connect_settings
+from proxy.demo.gate_process import command
 from proxy.demo.provider import Provider
 from proxy.demo.serving import serving
 from proxy.environment import Environment
@@ -218,6 +219,7 @@ def write_config(
     session: str = "jwt: {algorithm: HS256, key: '${SESSION_KEY}'}",
     key: str | None = None,
     extra: str = "",
+    policy_path: str = "policy.yaml",
 ) -> Path:
     """`policy.yaml` and `callgate.yaml` in `folder`, which nobody else can write; the path of the second."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -229,7 +231,7 @@ def write_config(
         "listen: 127.0.0.1:0\n"
         f"upstreams: {{anthropic: {upstream}, openai: {upstream}}}\n"
         f"session_header: {{name: {SESSION_HEADER}, {session}}}\n"
-        "policy: policy.yaml\nstate: state\n" + (f"limits:\n{rows}" if rows else "") + extra,
+        f"policy: {policy_path}\nstate: state\n" + (f"limits:\n{rows}" if rows else "") + extra,
         encoding="utf-8",
     )
     for path in folder.iterdir():
@@ -305,6 +307,7 @@ async def desk(
     session: str = "jwt: {algorithm: HS256, key: '${SESSION_KEY}'}",
     key: str | None = None,
     extra: str = "",
+    policy_path: str = "policy.yaml",
     upstream: web.Application | None = None,
 ) -> AsyncIterator[Desk]:
     """A gate while the block lasts.
@@ -316,7 +319,15 @@ async def desk(
         provider_url = await stack.enter_async_context(serving(upstream or provider.app(), shutdown_seconds=0.1))
         facts_url = await stack.enter_async_context(serving(facts.app(), shutdown_seconds=0.1))
         config = await asyncio.to_thread(
-            write_config, folder, provider_url, policy, limits=limits, session=session, key=key, extra=extra
+            write_config,
+            folder,
+            provider_url,
+            policy,
+            limits=limits,
+            session=session,
+            key=key,
+            extra=extra,
+            policy_path=policy_path,
         )
         values = {"FACTS_URL": facts_url, "SESSION_KEY": SESSION_KEY}
         environment = Environment(values.get, lambda path: (_ for _ in ()).throw(OSError(path)))
@@ -347,8 +358,49 @@ async def desk(
             services=listener._with,
             gate=gate,
             listener=listener,
-            policy=folder / "policy.yaml",
+            policy=folder / policy_path,
             state=settings.state,
             log=log,
             session=session_,
         )
+
+
+@dataclass(slots=True)
+class Process:
+    """`callgate serve` as an operator runs it."""
+
+    url: str
+    admin: str
+    state: Path
+    process: asyncio.subprocess.Process
+    log: Path
+
+    async def ended(self) -> int:
+        """Wait for its end; the exit code."""
+        async with asyncio.timeout(20):
+            return await self.process.wait()
+
+    def events(self) -> list[dict[str, Any]]:
+        return [orjson.loads(line) for line in self.log.read_bytes().split(b"\n") if line]
+
+
+@asynccontextmanager
+async def process(folder: Path, config: Path, values: Mapping[str, str]) -> AsyncIterator[Process]:
+    """The real command, until the block ends; it is killed where it does not end by itself."""
+    log = folder / "serve.log"
+    environment = {"PATH": "/usr/bin:/bin", "SESSION_KEY": SESSION_KEY, **values}
+    with log.open("wb") as sink:
+        child = await asyncio.create_subprocess_exec(
+            *command("serve", "--config", str(config)), stdout=asyncio.subprocess.PIPE, stderr=sink, env=environment
+        )
+    try:
+        assert child.stdout is not None
+        async with asyncio.timeout(20):
+            line = (await child.stdout.readline()).decode()
+        assert line.startswith("listening on "), log.read_text()
+        admin = await asyncio.to_thread((folder / "state" / "admin.address").read_text)
+        yield Process(line.split()[-1], f"http://{admin.strip()}", folder / "state", child, log)
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.communicate()
