@@ -101,32 +101,40 @@ class Admission:
         self, request: web.BaseRequest, fields: RequestHeaders, holding: Holding, deadline: float
     ) -> tuple[bytes, bool]:
         """The body without its content encoding, and whether it had one; `holding` is told what it takes."""
-        limits = self._with.settings.limits
-        try:
-            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
-                parts = await self._arrived(request, holding)
-        except TimeoutError:
-            message = "the request did not arrive within exchange_ms_max"
-            raise RefusedError(Fault.INVALID_REQUEST, "slow_body", message) from None
+        self._take(holding, request.content_length or 0)
+        if request.content.is_eof():  # nearly always: it came with the head, and nothing is waited for
+            arrived = request.content.read_nowait()
+            self._bound(len(arrived), holding)
+        else:
+            arrived = await self._arriving(request, holding, deadline)
         try:
             encoding = bodies.read_encoding(fields.get("content-encoding"))
-            decoded_max = limits.request_decoded_bytes_max
-            body = await bodies.decode_body_off_loop(bytes(parts), encoding, decoded_bytes_max=decoded_max)
+            decoded_max = self._with.settings.limits.request_decoded_bytes_max
+            body = await bodies.decode_body_off_loop(arrived, encoding, decoded_bytes_max=decoded_max)
         except bodies.BodyRefusedError as error:
             fault = Fault.TOO_LARGE if error.problem is bodies.BodyProblem.TOO_LARGE else Fault.INVALID_REQUEST
             raise RefusedError(fault, "invalid_body", str(error)) from None
         self._take(holding, len(body))
         return body, encoding is not None
 
-    async def _arrived(self, request: web.BaseRequest, holding: Holding) -> bytearray:
-        self._take(holding, request.content_length or 0)
-        parts = bytearray()
-        async for chunk in request.content.iter_any():
-            parts += chunk
-            if len(parts) > self._with.settings.limits.request_bytes_max:
-                raise RefusedError(Fault.TOO_LARGE, "too_large", "the request is larger than request_bytes_max")
-            self._take(holding, len(parts))
-        return parts
+    async def _arriving(self, request: web.BaseRequest, holding: Holding, deadline: float) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                while chunk := await request.content.readany():
+                    parts.append(chunk)
+                    size += len(chunk)
+                    self._bound(size, holding)
+        except TimeoutError:
+            message = "the request did not arrive within exchange_ms_max"
+            raise RefusedError(Fault.INVALID_REQUEST, "slow_body", message) from None
+        return b"".join(parts)
+
+    def _bound(self, size: int, holding: Holding) -> None:
+        if size > self._with.settings.limits.request_bytes_max:
+            raise RefusedError(Fault.TOO_LARGE, "too_large", "the request is larger than request_bytes_max")
+        self._take(holding, size)
 
     def _take(self, holding: Holding, size: int) -> None:
         """A body takes the room that it states, and what it is found to need beyond."""

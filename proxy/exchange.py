@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import aiohttp
 from aiohttp import web
+from multidict import CIMultiDict
 
 from interceptors.calls import Call, Cause, MalformedToolCall
 from interceptors.causes import RefusalCause
@@ -60,6 +61,10 @@ class Summary:
     breach: str = ""
     judgments: list[Judgment] = field(default_factory=list)
     observed: list[str] = field(default_factory=list)
+
+
+class _LateError(Exception):
+    """The exchange took longer than `exchange_ms_max`."""
 
 
 class ClientLostError(Exception):
@@ -158,11 +163,8 @@ class Exchange:
     async def _run_body(self) -> None:
         """A JSON body is a stream of one frame; the head waits for it, since its length may change."""
         try:
-            async with asyncio.timeout(self._deadline - time.monotonic()) as limit:
-                body = await self._read_body()
-        except TimeoutError:
-            if not limit.expired():
-                raise
+            body = await self._read_body()
+        except _LateError:
             self.summary.ending = Ending.LIMIT
             await self._fail(Fault.UPSTREAM_TIMEOUT, "the provider's answer took longer than exchange_ms_max")
             return
@@ -176,26 +178,37 @@ class Exchange:
         data = b"".join(self._out)
         status = self._upstream.status if self.summary.ending is Ending.COMPLETE else Fault.UPSTREAM_FAILED.value
         self.summary.status = status
-        response = self._response = web.Response(status=status, body=data)
-        response.headers.popall("Content-Type", None)
-        response.headers.extend(self._headers)
+        response = self._response = web.Response(status=status, body=data, headers=CIMultiDict(self._headers))
         await self._writing(response.prepare(self._request))
         await self._writing(response.write_eof())
         self._left(len(data))
 
     async def _end(self, *, flush: bool = True) -> None:
-        await self._carry_out(self._gate.end(0))
+        if commands := self._gate.end(0):
+            await self._carry_out(commands)
         await self._carry_out(self._gate.close())
         if flush:
             await self._flush()
 
     async def _read_body(self) -> bytes | None:
-        parts = bytearray()
-        while data := await self._next_bytes():
-            parts += data
-            if len(parts) > self._limits.response_bytes_max:
-                return None
-        return bytes(parts)
+        """The whole body; None where it is larger than `response_bytes_max`."""
+        if self._upstream.content.is_eof():  # it came with its head, and nothing is waited for
+            body = self._first + self._upstream.content.read_nowait()
+            return body if len(body) <= self._limits.response_bytes_max else None
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self._deadline - time.monotonic()) as limit:
+                while data := await self._next_bytes():
+                    parts.append(data)
+                    size += len(data)
+                    if size > self._limits.response_bytes_max:
+                        return None
+        except TimeoutError:
+            if limit.expired():
+                raise _LateError from None
+            raise
+        return b"".join(parts)
 
     async def _next_bytes(self) -> bytes:
         """One read of upstream. While calls are held the client hears a keep-alive."""

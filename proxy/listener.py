@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
 import aiohttp
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _EVENT_STREAM = "text/event-stream"
 _PASS_CHUNK_BYTES = 64 * 1024
 _FIRST_BYTES_MAX = 64 * 1024
+_PATHS_KEPT, _PATH_KEPT_MAX = 512, 256
 _RETRYABLE = frozenset({Fault.OVERLOADED, Fault.UPSTREAM_FAILED, Fault.UPSTREAM_TIMEOUT})
 
 
@@ -39,16 +41,19 @@ class Listener:
         self._with = services
         self._admission = Admission(services)
         self._room = Room(services.settings.limits.bytes_in_flight_max)
-        self._pass_through = services.settings.pass_through
+        self._kept_route = lru_cache(maxsize=_PATHS_KEPT)(self._route)
         self.is_draining = False
+
+    def _route(self, method: str, raw_path: str, provider: str) -> routes.Route:
+        services = self._with
+        return routes.route(method, raw_path, provider, services.connected.upstreams, services.settings.pass_through)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.method == "HEAD" and request.raw_path == "/":
             return web.Response(status=200)
         provider = routes.provider_of(request.headers)
-        way = routes.route(
-            request.method, request.raw_path, provider, self._with.connected.upstreams, self._pass_through
-        )
+        route = self._kept_route if len(request.raw_path) <= _PATH_KEPT_MAX else self._route
+        way = route(request.method, request.raw_path, provider)
         passage = Passage(self._new_id(), request.method, time.monotonic(), way.dialect)
         self._with.metrics.exchange_opened()
         try:
@@ -91,7 +96,8 @@ class Listener:
     ) -> web.StreamResponse:
         passage.view = view = self._read_request(way.dialect, request, body)
         scene = self._scene(passage)
-        await self._mind_provider_tools(passage, scene)
+        if view.tools.provider:
+            await self._mind_provider_tools(passage, scene)
         upstream = await self._open(way, "POST", up, body, self._deadline(passage))
         try:
             down = headers.headers_down(upstream.raw_headers)
@@ -129,8 +135,6 @@ class Listener:
     async def _mind_provider_tools(self, passage: Passage, scene: Scene) -> None:
         """Tools that the provider executes run before a gate could see them: the request is the place to say no."""
         tools = passage.view.tools.provider
-        if not tools:
-            return
         if self._asked(passage).revision.policy.unknown_tools is not UnknownTools.ALLOW:
             named = ", ".join(repr(tool) for tool in tools)
             message = f"the provider itself executes {named}, which this policy does not allow (unknown_tools)"
