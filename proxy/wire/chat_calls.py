@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from interceptors.calls import Cause, MalformedToolCall
 from proxy.wire import envelope
 from proxy.wire.assembly import FREEFORM, Assembler, State
-from proxy.wire.events import CallCompleted, CallCut, CallRepeated, CallsConfirmed, Key, Observed, WireEvent
+from proxy.wire.events import CallCompleted, CallCut, CallRepeated, CallsConfirmed, Key, Material, Observed, WireEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -303,3 +303,13 @@ def _one_call_an_id(completed: list[CallCompleted]) -> Iterator[CallCompleted | 
 
 def _said(event: CallCompleted) -> tuple[str, str, str]:
     return event.material.kind, event.material.name, event.material.arguments
+
+
+def canonical_call(material: Material, index: int | None) -> dict[str, Any]:
+    """One call as the official SDKs expect it, with every member that came with it."""
+    number = {} if index is None else {"index": index}
+    head = {**number, "id": material.id, "type": material.kind}
+    if material.kind not in CALL_TYPES:
+        return {**head, **material.extra}
+    member = "input" if material.kind == FREEFORM else "arguments"
+    return {**head, material.kind: {"name": material.name, member: material.arguments}, **material.extra}

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from interceptors import strict_json
 from interceptors.context import DeclaredTool
 from proxy.wire import assembly, envelope
-from proxy.wire.assembly import FREEFORM
-from proxy.wire.chat_calls import CALL_TYPES, FUNCTION, LEGACY, ChatCalls, Slot, WrongShapeError
+from proxy.wire.chat_calls import CALL_TYPES, FUNCTION, LEGACY, ChatCalls, Slot, WrongShapeError, canonical_call
 from proxy.wire.dialect import DeclaredTools, Fault, Judged, Reader, RequestView, Writer, declared_tools
 from proxy.wire.events import (
     Breach,
@@ -152,16 +151,6 @@ class _BodyReader:
 
     def end(self) -> list[WireEvent]:
         return []
-
-
-def _canonical_call(material: Material, index: int | None) -> dict[str, Any]:
-    """One call as the official SDKs expect it, with every member that came with it."""
-    number = {} if index is None else {"index": index}
-    head = {**number, "id": material.id, "type": material.kind}
-    if material.kind not in CALL_TYPES:
-        return {**head, **material.extra}
-    member = "input" if material.kind == FREEFORM else "arguments"
-    return {**head, material.kind: {"name": material.name, member: material.arguments}, **material.extra}
 
 
 @dataclass(slots=True)
@@ -346,7 +335,7 @@ def _survivor_members(survivors: Sequence[Material], first: int | None) -> dict[
         members[LEGACY] = envelope.encode({"name": legacy[0].name, "arguments": legacy[0].arguments})
     if calls:
         numbers = [None] * len(calls) if first is None else range(first, first + len(calls))
-        stated = [_canonical_call(call, number) for number, call in zip(numbers, calls, strict=True)]
+        stated = [canonical_call(call, number) for number, call in zip(numbers, calls, strict=True)]
         members["tool_calls"] = envelope.encode(stated)
     return members
 

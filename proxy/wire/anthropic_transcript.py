@@ -1,0 +1,176 @@
+"""The messages of an Anthropic request: read into turns, and edited (WIRE.md 1.6, 1.7, 8.1)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from interceptors import strict_json
+from proxy.wire import envelope
+from proxy.wire.seal import SEALED, opened
+from proxy.wire.transcript import HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+_SIDES = {"user": Side.USER, "assistant": Side.ASSISTANT, "system": Side.SYSTEM}
+_THINKING = {"thinking": "signature", "redacted_thinking": "data"}
+"""Blocks of thinking, and the member that binds each to what stands before it."""
+_STABLE = ("type", "id", "tool_use_id", "name", "source")
+"""What a client keeps of a block that is neither text, call nor result."""
+
+
+class AnthropicTranscript:
+    def __init__(self, body: bytes) -> None:
+        self._members = envelope.members(body)
+        self.messages: Sequence[bytes] = envelope.elements(self._members.get("messages", b"[]"))
+        self._turns: list[SideTurn] | None = None
+
+    def opening(self) -> SideTurn | None:
+        last = 0
+        while last < len(self.messages) and _role(self.messages[last]) is not Side.ASSISTANT:
+            last += 1
+        return next((turn for turn in _turns(self.messages[:last], 0) if turn.side is Side.USER), None)
+
+    def turns(self) -> Sequence[SideTurn]:
+        if self._turns is None:
+            self._turns = _turns(self.messages, 0)
+        return self._turns
+
+    def newest(self) -> SideTurn | None:
+        first = len(self.messages)
+        while first and _role(self.messages[first - 1]) is not Side.ASSISTANT:
+            first -= 1
+        found = [turn for turn in _turns(self.messages[first:], first) if turn.side is Side.USER]
+        return found[-1] if found else None
+
+    def body(self, messages: Sequence[bytes]) -> bytes:
+        return envelope.join({**self._members, "messages": envelope.join_list(list(messages))})
+
+    def with_results(
+        self, messages: Sequence[bytes], results: Sequence[HiddenResult], order: Sequence[str]
+    ) -> list[bytes]:
+        """All results stand first in the first message of the turn, in the order of the calls."""
+        if not messages:
+            return [message_of("user", [result_block(result) for result in results])]
+        blocks = [block for message in messages for block in _blocks(message)]
+        own = [block for block in blocks if _kind(block) == "tool_result"]
+        rest = [block for block in blocks if _kind(block) != "tool_result"]
+        by_call = {str(envelope.value_of(envelope.members(block)["tool_use_id"])): block for block in own}
+        by_call |= {result.call: result_block(result) for result in results}
+        ordered = [by_call.pop(call) for call in order if call in by_call]
+        return [envelope.edited(messages[0], content=envelope.join_list([*ordered, *by_call.values(), *rest]))]
+
+    def unsealed(self, message: bytes, known: Collection[str]) -> tuple[bytes, int]:
+        if SEALED.encode() not in message:
+            return message, 0
+        kept: list[bytes] = []
+        removed = 0
+        for block in _blocks(message):
+            member = _THINKING.get(_kind(block))
+            sealed = envelope.value_of(envelope.members(block).get(member, b"null")) if member else None
+            if member is None or not isinstance(sealed, str) or not sealed.startswith(SEALED):
+                kept.append(block)
+                continue
+            mark, original = opened(sealed)
+            if mark in known:
+                kept.append(envelope.edited(block, **{member: original}))
+            else:
+                removed += 1
+        if not kept:
+            kept = [envelope.encode({"type": "text", "text": "(no text)"})]
+        return envelope.edited(message, content=envelope.join_list(kept)), removed
+
+
+def message_of(role: str, blocks: Sequence[bytes]) -> bytes:
+    return envelope.join({"role": envelope.encode(role), "content": envelope.join_list(list(blocks))})
+
+
+def result_block(result: HiddenResult) -> bytes:
+    """A refusal as the result of its call."""
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call}
+    if result.toolset:
+        # Results of a toolset's member hold blocks only, and name the toolset again.
+        block |= {"toolset_name": result.toolset, "content": [{"type": "text", "text": result.content}]}
+    else:
+        block["content"] = result.content
+    return envelope.encode({**block, "is_error": True})
+
+
+def _turns(messages: Sequence[bytes], first: int) -> list[SideTurn]:
+    turns = Turns()
+    for place, raw in enumerate(messages, first):
+        message = envelope.value_of(raw)
+        if not isinstance(message, dict) or message.get("role") not in _SIDES:
+            raise envelope.EnvelopeError(f"messages.{place} has no role that is known")
+        turn = turns.at(_SIDES[message["role"]], place)
+        content = message.get("content")
+        if isinstance(content, str):
+            turn.texts.append(content)
+            continue
+        if not isinstance(content, list):
+            raise envelope.EnvelopeError(f"messages.{place} has no content")
+        for position, block in enumerate(content):
+            _read_block(turn, raw, position, block)
+    return turns.found
+
+
+def _read_block(turn: SideTurn, raw: bytes, position: int, block: Any) -> None:
+    if isinstance(block, str):
+        turn.texts.append(block)
+        return
+    if not isinstance(block, dict):
+        raise envelope.EnvelopeError("a content block is no object")
+    kind = block.get("type")
+    if kind == "text":
+        turn.texts.append(str(block.get("text", "")))
+    elif kind == "tool_use":
+        text = envelope.raw_at(raw, "content", position, "input").decode() if "input" in block else ""
+        toolset = block.get("toolset_name")
+        name = str(block.get("name", ""))
+        turn.calls.append(call_seen(str(block.get("id", "")), f"{toolset}/{name}" if toolset else name, text))
+    elif kind == "tool_result":
+        content = _result_text(block.get("content"))
+        is_error = block.get("is_error") is True
+        turn.results.append(result_seen(str(block.get("tool_use_id", "")), content, is_error=is_error))
+    elif kind in _THINKING:
+        sealed = block.get(_THINKING[kind])
+        if isinstance(sealed, str) and sealed.startswith(SEALED):
+            turn.marks.append(opened(sealed)[0])
+    else:
+        stable = {key: block[key] for key in _STABLE if key in block}
+        turn.other.append(hashlib.sha256(strict_json.canonical(stable)).hexdigest())
+
+
+def _result_text(content: Any) -> str:
+    """The text of a result's content; of what is no text its JSON."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        texts = [
+            part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content
+        ]
+        if all(isinstance(text, str) for text in texts):
+            return "".join(str(text) for text in texts)
+    return envelope.encode(content).decode()
+
+
+def _role(raw: bytes) -> Side | None:
+    role = envelope.value_of(envelope.members(raw).get("role", b"null"))
+    return _SIDES.get(role) if isinstance(role, str) else None
+
+
+def _blocks(message: bytes) -> list[bytes]:
+    """The content blocks of a message; a text becomes the one block that it stands for."""
+    content = envelope.members(message).get("content", b"[]")
+    if content.lstrip().startswith(b'"'):
+        text = envelope.value_of(content)
+        return [envelope.encode({"type": "text", "text": text})] if text else []
+    return envelope.elements(content)
+
+
+def _kind(block: bytes) -> str:
+    members: Mapping[str, bytes] = envelope.members(block)
+    return str(envelope.value_of(members["type"])) if "type" in members else ""

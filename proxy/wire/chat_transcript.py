@@ -1,0 +1,143 @@
+"""The messages of a Chat request: read into turns, and edited (WIRE.md 2, 8.2)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from interceptors import strict_json
+from proxy.wire import envelope
+from proxy.wire.chat_calls import FUNCTION, LEGACY
+from proxy.wire.transcript import CallSeen, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+_SIDES = {
+    "system": Side.SYSTEM,
+    "developer": Side.SYSTEM,
+    "user": Side.USER,
+    "tool": Side.USER,
+    "function": Side.USER,
+    "assistant": Side.ASSISTANT,
+}
+_RESULT_ROLES = ("tool", "function")
+
+
+class ChatTranscript:
+    def __init__(self, body: bytes) -> None:
+        self._members = envelope.members(body)
+        self.messages: Sequence[bytes] = envelope.elements(self._members.get("messages", b"[]"))
+        self._turns: list[SideTurn] | None = None
+
+    def opening(self) -> SideTurn | None:
+        last = 0
+        while last < len(self.messages) and _role(self.messages[last]) != "assistant":
+            last += 1
+        return next((turn for turn in _turns(self.messages[:last], 0) if turn.side is Side.USER), None)
+
+    def turns(self) -> Sequence[SideTurn]:
+        if self._turns is None:
+            self._turns = _turns(self.messages, 0)
+        return self._turns
+
+    def newest(self) -> SideTurn | None:
+        first = len(self.messages)
+        while first and _role(self.messages[first - 1]) != "assistant":
+            first -= 1
+        found = [turn for turn in _turns(self.messages[first:], first) if turn.side is Side.USER]
+        return found[-1] if found else None
+
+    def body(self, messages: Sequence[bytes]) -> bytes:
+        return envelope.join({**self._members, "messages": envelope.join_list(list(messages))})
+
+    def with_results(
+        self, messages: Sequence[bytes], results: Sequence[HiddenResult], order: Sequence[str]
+    ) -> list[bytes]:
+        """All results stand first, in the order of the calls."""
+        own = [message for message in messages if _role(message) in _RESULT_ROLES]
+        rest = [message for message in messages if _role(message) not in _RESULT_ROLES]
+        by_call = {_call_of(message): message for message in own}
+        by_call |= {result.call: result_message(result) for result in results}
+        ordered = [by_call.pop(call) for call in order if call in by_call]
+        return [*ordered, *by_call.values(), *rest]
+
+    def unsealed(self, message: bytes, known: Collection[str]) -> tuple[bytes, int]:  # noqa: ARG002 - of the protocol
+        """Nothing in this dialect is bound to what stands before it."""
+        return message, 0
+
+
+def result_message(result: HiddenResult) -> bytes:
+    """A refusal as the result of its call."""
+    if result.kind == LEGACY:
+        return envelope.encode({"role": "function", "name": result.name, "content": result.content})
+    return envelope.encode({"role": "tool", "tool_call_id": result.call, "content": result.content})
+
+
+def _turns(messages: Sequence[bytes], first: int) -> list[SideTurn]:
+    turns = Turns()
+    for place, raw in enumerate(messages, first):
+        message = envelope.value_of(raw)
+        if not isinstance(message, dict) or message.get("role") not in _SIDES:
+            raise envelope.EnvelopeError(f"messages.{place} has no role that is known")
+        role = message["role"]
+        turn = turns.at(_SIDES[role], place)
+        if role in _RESULT_ROLES:
+            call = str(message.get("tool_call_id") or message.get("name") or "")
+            turn.results.append(result_seen(call, _text(message.get("content")), is_error=False))
+            continue
+        _read_content(turn, message.get("content"))
+        for position, call_object in enumerate(message.get("tool_calls") or ()):
+            _read_call(turn, raw, ("tool_calls", position), call_object)
+        if message.get(LEGACY):
+            function = message[LEGACY]
+            turn.calls.append(call_seen("", str(function.get("name", "")), _text(function.get("arguments"))))
+    return turns.found
+
+
+def _read_call(turn: SideTurn, raw: bytes, path: tuple[str | int, ...], call: Any) -> None:
+    if not isinstance(call, dict):
+        raise envelope.EnvelopeError("a tool call is no object")
+    kind = str(call.get("type") or FUNCTION)
+    found = call.get(kind)
+    body: dict[str, Any] = found if isinstance(found, dict) else {}
+    name, call_id = str(body.get("name", "")), str(call.get("id", ""))
+    if kind == FUNCTION:
+        arguments = body.get("arguments")
+        if isinstance(arguments, dict):  # some clients hold them parsed
+            arguments = envelope.raw_at(raw, *path, kind, "arguments").decode()
+        turn.calls.append(call_seen(call_id, name, _text(arguments)))
+        return
+    text = _text(body.get("input"))
+    digest = strict_json.digest({"input": text})
+    turn.calls.append(CallSeen(call_id, name, {"input": text}, digest))
+
+
+def _read_content(turn: SideTurn, content: Any) -> None:
+    if isinstance(content, str):
+        turn.texts.append(content)
+        return
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and part.get("type") in ("text", "refusal"):
+            turn.texts.append(str(part.get("text") or part.get("refusal") or ""))
+        elif isinstance(part, dict):
+            turn.other.append(hashlib.sha256(strict_json.canonical(part)).hexdigest())
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return ""
+
+
+def _role(raw: bytes) -> str:
+    role = envelope.value_of(envelope.members(raw).get("role", b"null"))
+    return role if isinstance(role, str) else ""
+
+
+def _call_of(raw: bytes) -> str:
+    members = envelope.members(raw)
+    name = members.get("tool_call_id") or members.get("name") or b'""'
+    return str(envelope.value_of(name))

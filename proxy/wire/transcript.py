@@ -1,0 +1,167 @@
+"""The messages of a request as turns of two sides, by their meaning, with their bytes beside them.
+
+Clients drop keys, merge text blocks, drop thinking and write JSON anew; what a turn means survives that: its text
+without white space, its calls, its results. Digests of meanings chain from the first turn on, so that a place in a
+conversation has a name that does not depend on how the client spells it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+from interceptors import strict_json
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from interceptors.calls import Json
+
+CHAIN_START = hashlib.sha256(b"callgate.transcript.1").digest()
+
+
+class Side(Enum):
+    """Who a turn belongs to. Results belong to the user's side, whatever role a dialect gives them."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class CallSeen:
+    """A call in an assistant turn. `arguments` are None where they are not strict JSON."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Json] | None
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSeen:
+    """A result in a user-side turn. `value` is strict JSON where the content is that, else its text."""
+
+    call: str
+    value: Json
+    is_error: bool
+    digest: str
+
+
+@dataclass(slots=True)
+class SideTurn:
+    """Adjacent messages of one side. `first` and `last` are places among the messages, both included.
+
+    `other` are digests of what is neither text, call nor result (images, files). `marks` are the marks of thinking
+    blocks that this gate sealed, in order.
+    """
+
+    side: Side
+    first: int
+    last: int
+    texts: list[str] = field(default_factory=list)
+    calls: list[CallSeen] = field(default_factory=list)
+    results: list[ResultSeen] = field(default_factory=list)
+    other: list[str] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
+
+    def meaning(self) -> bytes:
+        """The digest of what this turn says."""
+        text = "".join("".join(self.texts).split())
+        calls: list[Json] = [[call.id, call.name, call.digest] for call in self.calls]
+        results: list[Json] = [[result.call, result.digest] for result in self.results]
+        others: list[Json] = list(self.other)
+        said: list[Json] = [self.side.value, text, calls, results, others]
+        return hashlib.sha256(strict_json.canonical(said)).digest()
+
+
+def chained(before: bytes, turn: SideTurn) -> bytes:
+    """The name of the place behind `turn`, where `before` names the place before it."""
+    return hashlib.sha256(before + turn.meaning()).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenResult:
+    """A result of the gate's own for a call that the client has not seen. `content` is JSON text."""
+
+    call: str
+    name: str
+    kind: str
+    content: str
+    toolset: str = ""
+
+
+class Transcript(Protocol):
+    """A request's messages, which can be edited. Every edit keeps the bytes of what it does not touch."""
+
+    @property
+    def messages(self) -> Sequence[bytes]:
+        """The raw messages, in order."""
+        ...
+
+    def opening(self) -> SideTurn | None:
+        """The first user-side turn; it reads only that."""
+        ...
+
+    def turns(self) -> Sequence[SideTurn]:
+        """The turns of the client's own messages. It reads them all, once."""
+        ...
+
+    def newest(self) -> SideTurn | None:
+        """The user-side turn behind the last assistant message; it reads only that."""
+        ...
+
+    def body(self, messages: Sequence[bytes]) -> bytes:
+        """The request with these messages in place of its own."""
+        ...
+
+    def with_results(
+        self, messages: Sequence[bytes], results: Sequence[HiddenResult], order: Sequence[str]
+    ) -> list[bytes]:
+        """The messages of a user-side turn with more results, all results first and in the order of these call ids."""
+        ...
+
+    def unsealed(self, message: bytes, known: Collection[str]) -> tuple[bytes, int]:
+        """An assistant message whose sealed thinking blocks are opened where their mark is in `known`, else taken out;
+        and how many were taken out."""
+        ...
+
+
+class Turns:
+    """Collects messages into turns of one side."""
+
+    def __init__(self) -> None:
+        self.found: list[SideTurn] = []
+
+    def at(self, side: Side, place: int) -> SideTurn:
+        """The turn that the message at `place` belongs to."""
+        if self.found and self.found[-1].side is side:
+            self.found[-1].last = place
+            return self.found[-1]
+        turn = SideTurn(side, place, place)
+        self.found.append(turn)
+        return turn
+
+
+def call_seen(call_id: str, name: str, text: str) -> CallSeen:
+    """A call by the text of its arguments."""
+    try:
+        value = strict_json.parse(text) if text else {}
+    except strict_json.StrictJsonError:
+        value = None
+    if not isinstance(value, dict):
+        return CallSeen(call_id, name, None, hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest())
+    return CallSeen(call_id, name, value, strict_json.digest(value))
+
+
+def result_seen(call_id: str, content: str, *, is_error: bool) -> ResultSeen:
+    """A result by its text."""
+    value: Json = content
+    try:
+        value = strict_json.parse(content)
+    except strict_json.StrictJsonError:
+        value = content
+    digest = hashlib.sha256("".join(content.split()).encode(errors="surrogatepass")).hexdigest()
+    return ResultSeen(call_id, value, is_error, digest)
