@@ -1,0 +1,77 @@
+"""The official SDKs as a second reader of what left, in process: a transport that answers with given bytes."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import anthropic
+import httpx2
+import openai
+
+if TYPE_CHECKING:
+    from proxy.wire.dialect import Dialect
+
+Found = Counter[tuple[str, str]]
+MESSAGES: Any = [{"role": "user", "content": "hi"}]
+
+
+def _client(data: bytes, streamed: bool) -> httpx2.Client:
+    kind = "text/event-stream" if streamed else "application/json"
+
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, headers={"content-type": kind}, content=data)
+
+    return httpx2.Client(transport=httpx2.MockTransport(answer))
+
+
+def calls_found(dialect: Dialect, data: bytes, *, streamed: bool = True) -> Found:
+    """(name, arguments as canonical JSON) of each call that the SDK hands to its user; raises what the SDK raises."""
+    read = _anthropic if dialect.name == "anthropic-messages" else _openai
+    with warnings.catch_warnings(), _client(data, streamed) as client:
+        warnings.simplefilter("ignore")  # of pydantic, on damaged streams
+        return read(client, streamed)
+
+
+def _anthropic(http: httpx2.Client, streamed: bool) -> Found:
+    client = anthropic.Anthropic(api_key="k", max_retries=0, http_client=http)
+    if streamed:
+        with client.messages.stream(model="m", max_tokens=9, messages=MESSAGES) as stream:
+            message: Any = stream.get_final_message()
+    else:
+        message = client.messages.create(model="m", max_tokens=9, messages=MESSAGES)
+    return Counter((block.name, _plain(block.input)) for block in message.content if block.type == "tool_use")
+
+
+def _openai(http: httpx2.Client, streamed: bool) -> Found:
+    client = openai.OpenAI(api_key="k", max_retries=0, http_client=http)
+    if streamed:
+        with client.chat.completions.stream(model="m", messages=MESSAGES) as stream:
+            for _ in stream:
+                pass
+            completion: Any = stream.get_final_completion()
+    else:
+        completion = client.chat.completions.create(model="m", messages=MESSAGES)
+    found: Found = Counter()
+    for choice in completion.choices:
+        legacy = choice.message.function_call
+        for call in choice.message.tool_calls or ():
+            body: Any = getattr(call, "function", None) or getattr(call, "custom", None)
+            found[body.name, _parsed(getattr(body, "arguments", None) or "{}")] += 1
+        if legacy:
+            found[legacy.name, _parsed(legacy.arguments or "{}")] += 1
+    return found
+
+
+def _parsed(arguments: str) -> str:
+    """What an agent makes of arguments: JSON, or the text where they are none."""
+    try:
+        return _plain(json.loads(arguments))
+    except ValueError:
+        return f"not JSON: {arguments}"
+
+
+def _plain(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
