@@ -30,18 +30,18 @@ class AnthropicTranscript:
         last = 0
         while last < len(self.messages) and _role(self.messages[last]) is not Side.ASSISTANT:
             last += 1
-        return next((turn for turn in _turns(self.messages[:last], 0) if turn.side is Side.USER), None)
+        return next((turn for turn in turns_of(self.messages[:last], 0) if turn.side is Side.USER), None)
 
     def turns(self) -> Sequence[SideTurn]:
         if self._turns is None:
-            self._turns = _turns(self.messages, 0)
+            self._turns = turns_of(self.messages, 0)
         return self._turns
 
     def newest(self) -> SideTurn | None:
         first = len(self.messages)
         while first and _role(self.messages[first - 1]) is not Side.ASSISTANT:
             first -= 1
-        found = [turn for turn in _turns(self.messages[first:], first) if turn.side is Side.USER]
+        found = [turn for turn in turns_of(self.messages[first:], first) if turn.side is Side.USER]
         return found[-1] if found else None
 
     def body(self, messages: Sequence[bytes]) -> bytes:
@@ -97,7 +97,8 @@ def result_block(result: HiddenResult) -> bytes:
     return envelope.encode({**block, "is_error": True})
 
 
-def _turns(messages: Sequence[bytes], first: int) -> list[SideTurn]:
+def turns_of(messages: Sequence[bytes], first: int = 0) -> list[SideTurn]:
+    """The turns of these messages, the first of which stands at the place `first`."""
     turns = Turns()
     for place, raw in enumerate(messages, first):
         message = envelope.value_of(raw)

@@ -34,18 +34,18 @@ class ChatTranscript:
         last = 0
         while last < len(self.messages) and _role(self.messages[last]) != "assistant":
             last += 1
-        return next((turn for turn in _turns(self.messages[:last], 0) if turn.side is Side.USER), None)
+        return next((turn for turn in turns_of(self.messages[:last], 0) if turn.side is Side.USER), None)
 
     def turns(self) -> Sequence[SideTurn]:
         if self._turns is None:
-            self._turns = _turns(self.messages, 0)
+            self._turns = turns_of(self.messages, 0)
         return self._turns
 
     def newest(self) -> SideTurn | None:
         first = len(self.messages)
         while first and _role(self.messages[first - 1]) != "assistant":
             first -= 1
-        found = [turn for turn in _turns(self.messages[first:], first) if turn.side is Side.USER]
+        found = [turn for turn in turns_of(self.messages[first:], first) if turn.side is Side.USER]
         return found[-1] if found else None
 
     def body(self, messages: Sequence[bytes]) -> bytes:
@@ -74,7 +74,8 @@ def result_message(result: HiddenResult) -> bytes:
     return envelope.encode({"role": "tool", "tool_call_id": result.call, "content": result.content})
 
 
-def _turns(messages: Sequence[bytes], first: int) -> list[SideTurn]:
+def turns_of(messages: Sequence[bytes], first: int = 0) -> list[SideTurn]:
+    """The turns of these messages, the first of which stands at the place `first`."""
     turns = Turns()
     for place, raw in enumerate(messages, first):
         message = envelope.value_of(raw)

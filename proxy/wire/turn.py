@@ -1,31 +1,34 @@
-"""A provider's turn as a message of the history: what was streamed, put together again."""
+"""What a dialect adds so that a turn can go on upstream, or be put back later (DESIGN 5): see `Continuation`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import FrameRead, Key
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """`raw` is the assistant message; `texts` are its text blocks, in order, with those of ours."""
-
-    raw: bytes
-    texts: tuple[str, ...]
+    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.sse import Frame
+    from proxy.wire.transcript import HiddenResult, SideTurn, Transcript
 
 
 class TurnRecorder(Protocol):
-    """Keeps the frames of one leg until it is known whether they are needed."""
+    """Keeps the frames of one leg, as they came, until it is known whether they are needed."""
+
+    @property
+    def entries(self) -> Sequence[FrameRead]: ...
 
     def add(self, entry: FrameRead) -> None: ...
 
-    def message(self, replaced: Mapping[Key, str]) -> Message | None:
-        """The turn, with some calls replaced by text; None where it cannot be put together exactly."""
+    def complete(self, key: Key, material: Material) -> None:
+        """A call of the leg, whole."""
+        ...
+
+    def message(self, replaced: Mapping[Key, str], hidden: Collection[Key] = ()) -> bytes | None:
+        """The turn as an assistant message, with some calls replaced by text and others left out.
+
+        None where it cannot be put together exactly, or where nothing is left of it.
+        """
         ...
 
     def output_tokens(self) -> int:
@@ -33,8 +36,42 @@ class TurnRecorder(Protocol):
         ...
 
 
-class Continuing(Protocol):
-    """What a dialect adds to a request to go on after a turn."""
+class Splice(Protocol):
+    """Makes the frames of later legs go on where the last one ended: one start, one end, one id, summed usage."""
+
+    def ends(self, entry: FrameRead) -> bool:
+        """Whether this frame belongs to the end of a leg, which is kept back when the turn goes on."""
+        ...
+
+    def next_leg(self, entries: Sequence[FrameRead], kept_back: Sequence[FrameRead]) -> None:
+        """The leg of these frames ended and the turn goes on; some of them, its end, were kept back."""
+        ...
+
+    def join(self, frame: Frame) -> Frame | None:
+        """A frame of a later leg as it stands in the turn; None for one that has no place there."""
+        ...
+
+
+class Continuation(Protocol):
+    """One for the dialect."""
+
+    def transcript(self, body: bytes) -> Transcript: ...
+
+    def recorder(self, streamed: bool) -> TurnRecorder: ...
+
+    def splice(self, streamed: bool) -> Splice: ...
+
+    def results(self, results: Sequence[HiddenResult]) -> list[bytes]:
+        """The messages that answer the calls of a turn."""
+        ...
+
+    def said(self, text: str) -> bytes:
+        """An assistant message of ours."""
+        ...
+
+    def visible(self, messages: Sequence[bytes]) -> SideTurn:
+        """These assistant messages as the one turn that a client holds of them."""
+        ...
 
     def continued(self, body: bytes, messages: Sequence[bytes], output_tokens: int) -> bytes | None:
         """The request with these messages behind its own: a forced tool choice is lifted, and the client's bound on
