@@ -20,10 +20,10 @@ from multidict import CIMultiDict
 
 from interceptors.calls import Call, Cause, MalformedToolCall
 from interceptors.causes import RefusalCause
-from interceptors.receipts import AbortCause, Aborted, Observed, Record, Released, Substituted
+from interceptors.receipts import AbortCause
 from proxy.gate import Break, Command, Continue, Decide, EndAtLimit, Finish, Gate, Limit, Note, Write
 from proxy.gate import Record as RecordCommand
-from proxy.store import new_receipt_id
+from proxy.records import aborted, delivered, observed
 from proxy.wire.dialect import Fault
 from proxy.wire.events import RELEASED, Answer, Breach, Key, Replaced
 from proxy.wire.sse import Frame, Framer
@@ -31,6 +31,7 @@ from proxy.wire.sse import Frame, Framer
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from interceptors.receipts import Record
     from proxy.headers import Pairs
     from proxy.judge import Judge, Judgment, Scene
     from proxy.limits import Limits
@@ -106,6 +107,7 @@ class Exchange:
         self._out: list[bytes] = []
         self._leaving: list[Key] = []
         self._outcomes: list[Record] = []
+        self._recording: asyncio.Task[dict[Key, Judgment]] | None = None
         self._response: web.StreamResponse | None = None
         self.summary = Summary(status=upstream.status)
 
@@ -260,7 +262,7 @@ class Exchange:
                     self._out.append(data)
                 case Note(observed=name):
                     self.summary.observed.append(name)
-                    self._outcomes.append(self._observed(name))
+                    self._outcomes.append(observed(name, self._scene, self._judge.clock(), "response"))
                 case Finish():
                     pass
                 case Continue():
@@ -269,7 +271,14 @@ class Exchange:
                     assert_never(command)
 
     async def _decide(self, calls: Mapping[Key, Call]) -> Sequence[Command]:
-        judgments = await self._waiting(self._judge.decide(calls, self._scene))
+        if self._streamed:
+            task = asyncio.ensure_future(self._judge.decide(calls, self._scene))
+            try:
+                judgments = await self._waiting(task)
+            finally:
+                task.cancel()
+        else:
+            judgments = await self._judge.decide(calls, self._scene)
         self._judgments |= judgments
         return self._gate.decided({key: _answer(judgment) for key, judgment in judgments.items()})
 
@@ -282,26 +291,30 @@ class Exchange:
 
     async def _record(self, keys: Sequence[Key]) -> Sequence[Command]:
         judged = {key: self._judgments[key] for key in keys}
-        recorded = await self._waiting(self._judge.record(judged, self._scene))
+        self._recording = asyncio.ensure_future(self._judge.record(judged, self._scene))
+        recorded = await self._waiting(self._recording)
+        self._recording = None
+        self._take(recorded)
+        return self._gate.recorded({key: _answer(judgment) for key, judgment in recorded.items()})
+
+    def _take(self, recorded: Mapping[Key, Judgment]) -> None:
         self._judgments |= recorded
         self.summary.judgments.extend(recorded.values())
         self.summary.hold_ms = max([self.summary.hold_ms, *(judgment.hold_ms for judgment in recorded.values())])
-        return self._gate.recorded({key: _answer(judgment) for key, judgment in recorded.items()})
 
-    async def _waiting(self, work: Awaitable[T]) -> T:
-        """Wait for a verdict or a record; text that came before leaves first, and the client hears a keep-alive."""
+    async def _waiting(self, task: asyncio.Task[T]) -> T:
+        """Wait for a verdict or a record; text that came before leaves first, and the client hears a keep-alive.
+
+        Where the wait is cut short, by a client that left, `task` goes on.
+        """
         if not self._streamed:
-            return await work
+            return await asyncio.shield(task)
         await self._flush()
-        task = asyncio.ensure_future(work)
-        try:
-            while True:
-                done, _ = await asyncio.wait({task}, timeout=self._limits.keepalive_ms / 1000)
-                if done:
-                    return task.result()
-                await self._keep_alive()
-        finally:
-            task.cancel()
+        while True:
+            done, _ = await asyncio.wait({task}, timeout=self._limits.keepalive_ms / 1000)
+            if done:
+                return task.result()
+            await self._keep_alive()
 
     async def _flush(self) -> None:
         """One write of all that may leave."""
@@ -330,30 +343,8 @@ class Exchange:
         self.summary.bytes_down += size
         for key in dict.fromkeys(self._leaving):
             if (judgment := self._judgments.get(key)) and judgment.receipt:
-                self._outcomes.append(self._outcome(judgment))
+                self._outcomes.append(delivered(judgment, self._scene, self._judge.clock()))
         self._leaving.clear()
-
-    def _outcome(self, judgment: Judgment) -> Record:
-        time_now, exchange, subject = self._judge.clock(), self._scene.exchange, self._scene.subject
-        if judgment.is_allowed:
-            return Released(receipt=judgment.receipt, time=time_now, exchange=exchange, subject=subject)
-        reply = judgment.decision.reply
-        return Substituted(receipt=judgment.receipt, time=time_now, exchange=exchange, result=reply, subject=subject)
-
-    def _observed(self, name: str) -> Record:
-        now, scene = self._judge.clock(), self._scene
-        return Observed(
-            receipt=new_receipt_id(now),
-            time=now,
-            exchange=scene.exchange,
-            tenant=scene.tenant,
-            dialect=scene.dialect,
-            model=scene.model,
-            tool=name,
-            where="response",
-            identity=scene.identity,
-            subject=scene.subject,
-        )
 
     async def _abandon(self, keys: Sequence[Key], cause: AbortCause) -> None:
         """Calls that will not be delivered: those without a decision are decided as malformed, so that each has one."""
@@ -365,28 +356,27 @@ class Exchange:
         }
         judgments = self._judge.refuse(undecided | open_calls, RefusalCause.MALFORMED)
         unrecorded = {key: judgment for key in keys if (judgment := self._judgments.get(key)) and not judgment.receipt}
-        recorded = await self._judge.record(judgments | unrecorded, self._scene)
-        self._judgments |= recorded
-        self.summary.judgments.extend(recorded.values())
+        self._take(await self._judge.record(judgments | unrecorded, self._scene))
         for key in keys:
             judgment = self._judgments[key]
             if judgment.receipt:
-                self._outcomes.append(
-                    Aborted(
-                        receipt=judgment.receipt,
-                        time=self._judge.clock(),
-                        exchange=self._scene.exchange,
-                        cause=cause,
-                        subject=self._scene.subject,
-                    )
-                )
+                self._outcomes.append(aborted(judgment, self._scene, self._judge.clock(), cause))
 
     async def _abort(self, cause: AbortCause, ending: Ending) -> None:
         self.summary.ending = ending
         keys = [*self._gate.undelivered(), *self._leaving]
         self._leaving.clear()
         if keys:
-            await asyncio.shield(self._abandon(list(dict.fromkeys(keys)), cause))
+            await asyncio.shield(self._abandon_all(list(dict.fromkeys(keys)), cause))
+
+    async def _abandon_all(self, keys: Sequence[Key], cause: AbortCause) -> None:
+        """A record that was being written is not taken back: it is waited for, so that no call is decided twice."""
+        recording, self._recording = self._recording, None
+        if recording is not None:
+            await asyncio.wait({recording})
+            if not recording.cancelled() and recording.exception() is None:
+                self._take(recording.result())
+        await self._abandon(keys, cause)
 
     async def _fail(self, fault: Fault, message: str) -> None:
         """Tell the client in its dialect; where the head is out, in the stream, which then ends."""

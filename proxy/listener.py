@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 import aiohttp
 from aiohttp import web
 
-from interceptors.receipts import Observed, Refused, Unexamined
+from interceptors.receipts import Refused, Unexamined
 from policies.model import UnknownTools
 from proxy import bodies, headers, routes
 from proxy.admission import Admission, Asking, RefusedError
@@ -18,6 +18,7 @@ from proxy.exchange import Ending, Exchange
 from proxy.judge import Scene
 from proxy.logs import Event
 from proxy.passage import Passage, tell
+from proxy.records import observed
 from proxy.services import Holding, Room, Services
 from proxy.store import Entry, StoreError, new_receipt_id
 from proxy.upstream import target
@@ -142,21 +143,7 @@ class Listener:
         now = self._with.judge.clock()
         await self._keep(
             passage,
-            *(
-                Observed(
-                    receipt=new_receipt_id(now),
-                    time=now,
-                    exchange=scene.exchange,
-                    tenant=scene.tenant,
-                    dialect=scene.dialect,
-                    model=scene.model,
-                    tool=tool,
-                    where="request",
-                    identity=scene.identity,
-                    subject=scene.subject,
-                )
-                for tool in tools
-            ),
+            *(observed(tool, scene, now, "request") for tool in tools),
         )
 
     async def _is_stream(
