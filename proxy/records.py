@@ -1,0 +1,47 @@
+"""What an exchange has to tell of its calls once it is known what left the socket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interceptors.receipts import AbortCause, Aborted, Observed, Record, Released, Substituted
+from proxy.store import new_receipt_id
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from proxy.judge import Judgment, Scene
+
+
+def delivered(judgment: Judgment, scene: Scene, now: datetime) -> Record:
+    """The call, or what stands in its place, was handed to the socket."""
+    if judgment.is_allowed:
+        return Released(receipt=judgment.receipt, time=now, exchange=scene.exchange, subject=scene.subject)
+    return Substituted(
+        receipt=judgment.receipt,
+        time=now,
+        exchange=scene.exchange,
+        result=judgment.decision.reply,
+        subject=scene.subject,
+    )
+
+
+def aborted(judgment: Judgment, scene: Scene, now: datetime, cause: AbortCause) -> Record:
+    """Neither was, or not whole."""
+    return Aborted(receipt=judgment.receipt, time=now, exchange=scene.exchange, cause=cause, subject=scene.subject)
+
+
+def observed(tool: str, scene: Scene, now: datetime, where: str) -> Record:
+    """A tool that the provider executes; `where` it was seen, `request` or `response`."""
+    return Observed(
+        receipt=new_receipt_id(now),
+        time=now,
+        exchange=scene.exchange,
+        tenant=scene.tenant,
+        dialect=scene.dialect,
+        model=scene.model,
+        tool=tool,
+        where=where,
+        identity=scene.identity,
+        subject=scene.subject,
+    )
