@@ -159,6 +159,34 @@ async def test_a_policy_edit_in_mid_stream_while_the_store_is_down(tmp_path: Pat
             assert b"alpha-mark" not in answer.body
 
 
+@pytest.mark.parametrize(("dialect", "streamed"), WAYS, ids=WAY_IDS)
+async def test_a_client_that_leaves_while_the_receipt_is_written(
+    tmp_path: Path, dialect: Dialect, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The decision that was being written is the call's only one, and its receipt says that it was aborted."""
+    writing = asyncio.Event()
+    commit = Store.commit
+
+    async def slow(store: Store, entries: Any) -> Any:
+        if any(entry.when_halted for entry in entries):
+            writing.set()
+            done = await commit(store, entries)
+            await asyncio.sleep(0.3)
+            return done
+        return await commit(store, entries)
+
+    async with desk(tmp_path, always(TURN)) as gate:
+        monkeypatch.setattr(Store, "commit", slow)
+        asking = asyncio.ensure_future(ask(gate, dialect, streamed=streamed))
+        await writing.wait()
+        asking.cancel()
+        records = await gate.settled()
+        assert [(each["kind"], each.get("ruling")) for each in records] == [("decided", "allow"), ("aborted", None)]
+        assert records[0]["receipt"] == records[1]["receipt"]
+        assert gate.lines()[0]["outcome"] == "client_lost"
+        assert gate.lines()[0]["receipts"] == [records[0]["receipt"]]
+
+
 # -- halt
 
 
