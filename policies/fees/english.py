@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from policies.fees.candidate import Language, PercentBase, ReferenceKind, TimeUnit
-from policies.fees.lexicon import Comparator, Construct, Currency, DayOf, Lexicon, Meaning, Side, Sign, phrase_table
+from policies.fees.lexicon import (
+    Comparator,
+    Construct,
+    Currency,
+    DayOf,
+    Lexicon,
+    Meaning,
+    Position,
+    Side,
+    Sign,
+    phrase_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +46,13 @@ _ROWS: tuple[tuple[Meaning, str], ...] = (
     (Sign.FROM_BOOKING, "from booking|from the booking|from the time of booking|from the day of booking"),
     (Sign.REMAINDER, "later|otherwise|thereafter|after that|in all other cases|any other time|earlier|before that"),
     (Comparator(Side.END, True), "at least|no later than|not later than|no less than|not less than|no fewer than"),
-    (Comparator(Side.END, True), "not fewer than|at the latest|a minimum of"),
+    (Comparator(Side.END, True), "not fewer than|a minimum of"),
+    (Comparator(Side.END, True, Position.EITHER), "at the latest"),
     (Comparator(Side.END, False), "more than|over|earlier than"),
     (Comparator(Side.START, False), "less than|fewer than|under|later than"),
     (Comparator(Side.START, True), "at most|no more than|not more than|within|no earlier than|not earlier than"),
-    (Comparator(Side.END, True, after=True), "or more|and more|or longer|or earlier|or more in advance|or over"),
-    (Comparator(Side.START, True, after=True), "or less|or fewer|and less|and fewer|or later"),
+    (Comparator(Side.END, True, Position.AFTER), "or more|and more|or longer|or earlier|or more in advance|or over"),
+    (Comparator(Side.START, True, Position.AFTER), "or less|or fewer|and less|and fewer|or later"),
     (ReferenceKind.DEPARTURE, "departure|travel|departure date|date of departure|scheduled departure|departure day"),
     (ReferenceKind.DEPARTURE, "start of travel|start of the trip|start of the tour|start of the journey|tour start"),
     (ReferenceKind.DEPARTURE, "start of the cruise|trip start|start of the holiday"),

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from policies.fees.candidate import Language, PercentBase, ReferenceKind, TimeUnit
-from policies.fees.lexicon import Comparator, Construct, Currency, DayOf, Lexicon, Meaning, Side, Sign, phrase_table
+from policies.fees.lexicon import (
+    Comparator,
+    Construct,
+    Currency,
+    DayOf,
+    Lexicon,
+    Meaning,
+    Position,
+    Side,
+    Sign,
+    phrase_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +51,8 @@ _ROWS: tuple[tuple[Meaning, str], ...] = (
     (Comparator(Side.START, False), "weniger als|später als|unter"),
     (Comparator(Side.START, True), "höchstens|nicht mehr als|innerhalb von"),
     (Comparator(Side.START, True), "innerhalb der|nicht früher als|frühestens"),
-    (Comparator(Side.END, True, after=True), "oder mehr|und mehr|oder länger|oder früher|oder eher"),
-    (Comparator(Side.START, True, after=True), "oder weniger|und weniger|oder später|oder kürzer"),
+    (Comparator(Side.END, True, Position.AFTER), "oder mehr|und mehr|oder länger|oder früher|oder eher"),
+    (Comparator(Side.START, True, Position.AFTER), "oder weniger|und weniger|oder später|oder kürzer"),
     (
         ReferenceKind.DEPARTURE,
         "abreise|abfahrt|abflug|reisebeginn|reiseantritt|reisestart|beginn der reise|antritt der reise",

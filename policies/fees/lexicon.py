@@ -43,16 +43,21 @@ class Side(Enum):
     END = "end"
 
 
+class Position(Enum):
+    """On which side of the number a phrase stands: "more than 30", "30 days or more", either for "at the latest"."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    EITHER = "either"
+
+
 @dataclass(frozen=True, slots=True)
 class Comparator:
-    """How a phrase bounds the days before the reference date: `more than` is an exclusive end.
-
-    `after` where it follows the number ("30 days or more").
-    """
+    """How a phrase bounds the days before the reference date: `more than` is an exclusive end."""
 
     side: Side
     inclusive: bool
-    after: bool = False
+    position: Position = Position.BEFORE
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,13 @@ RULES = (
     ),
     _one("above 100", "Up to departure: 101 % of the price", (PERIOD, PERIOD, percent(101)), "PERCENT_TOO_HIGH", "101"),
     _one("finer than a cent", "Up to departure: 1.005000 EUR", (PERIOD, PERIOD, fixed("1.005")), "TOO_FINE"),
+    _one(
+        "up to a base",
+        "Up to departure, up to the full price is due",
+        (PERIOD, PERIOD, percent(100)),
+        "CONSTRUCT NO_FEE",
+        "'up to the full price' at terms.txt:1:18 [17,37)",
+    ),
     _one("no base", "Up to departure: 20 %", WHOLE, "BASE_NOT_STATED"),
     _one("no fee", "Cancellation up to departure", WHOLE, "NO_FEE BASE_NOT_STATED"),
     _one("two fees", "Up to departure: 20 % or 30 % of the price", WHOLE, "SEVERAL_FEES", "20 percent, 30 percent"),
