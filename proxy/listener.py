@@ -236,13 +236,15 @@ class Listener:
         if (length := upstream.content_length) is not None:
             response.content_length = length
         try:
-            await response.prepare(request)
-            async for chunk in upstream.content.iter_chunked(_PASS_CHUNK_BYTES):
-                await response.write(chunk)
-                passage.summary.bytes_down += len(chunk)
-            await response.write_eof()
+            async with asyncio.timeout(max(0.0, self._deadline(passage) - time.monotonic())):
+                await response.prepare(request)
+                async for chunk in upstream.content.iter_chunked(_PASS_CHUNK_BYTES):
+                    await response.write(chunk)
+                    passage.summary.bytes_down += len(chunk)
+                await response.write_eof()
         except (aiohttp.ClientError, OSError) as error:
             passage.error = f"cut off: {type(error).__name__}"
+            passage.summary.ending = Ending.LIMIT if isinstance(error, TimeoutError) else Ending.UPSTREAM_LOST
             if request.transport is not None:
                 request.transport.abort()
         return response
