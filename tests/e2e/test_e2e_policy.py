@@ -175,7 +175,7 @@ async def test_a_session_that_is_not_ours_is_refused_before_the_provider_hears_o
             good = session_header()["x-callgate-session"]
             headers = [("x-callgate-session", good), ("x-callgate-session", good), ("authorization", "Bearer sk")]
         body = orjson.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}]})
-        own = headers if isinstance(headers, list) else [("authorization", "Bearer sk"), *headers.items()]  # type: ignore[attr-defined]
+        own = headers if isinstance(headers, list) else [("authorization", "Bearer sk"), *headers.items()]  # type: ignore[attr-defined] # a mapping then
         from multidict import CIMultiDict
 
         async with gate.session.post(gate.url + "/v1/chat/completions", data=body, headers=CIMultiDict(own)) as got:
