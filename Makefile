@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix lock bench conformance examiner clean
+.PHONY: help demo test check fix docs lock bench conformance examiner clean
 
 # The examiner reads with its own SDKs, in an environment of its own: not with what the product was installed with.
 EXAMINER := ../shared/conformance
@@ -38,6 +38,9 @@ check: $(READY) ## The contributor's loop: format, lint, types, tests
 fix: $(READY) ## Format and mend what can be mended
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(READY) ## Write the parts of the documentation that are made from the code
+	$(BIN)/python -m tests.docs.generated
 
 bench: $(READY) ## Measure the gate against a plain pass-through
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,136 @@
+"""The parts of the documentation that are made from the code. `make docs` writes them; a test compares them.
+
+In a page, `<!-- generated: NAME -->` and `<!-- end -->` enclose such a part.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+from click.testing import CliRunner
+
+from interceptors.causes import RefusalCause, answer
+from interceptors.kinds import AbortCause
+from interceptors.verification import LIMITS as CHAIN_LIMITS
+from interceptors.verification import Fault
+from policies.documents import keys
+from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
+from proxy.cli import cli
+from proxy.limits import LIMITS
+from proxy.logs import FIELDS
+from tests.docs.pages import ROOT, page_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_PART = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_HELP_WIDTH = 80
+_SAYS = {
+    RefusalCause.UNKNOWN_TOOL: "as `unknown_tools` says",
+    RefusalCause.FACT_MISSING: "as the fact's `missing` says, else `escalate`",
+}
+
+
+def written(text: str) -> str:
+    """The page with every generated part made anew."""
+    return _PART.sub(lambda found: found.group(1) + PARTS[found.group(2)]() + found.group(3), text)
+
+
+def names_in(text: str) -> list[str]:
+    return [found.group(2) for found in _PART.finditer(text)]
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def _limits() -> str:
+    rows = ((f"`{x.name}`", f"{x.default:,}", f"{x.minimum:,} to {x.maximum:,}", x.outcome) for x in LIMITS)
+    return _table(("limit", "default", "may be", "what happens"), rows)
+
+
+def _log_fields() -> str:
+    return _table(("field", "what it holds"), ((f"`{name}`", text) for name, text in FIELDS.items()))
+
+
+def _reasons() -> str:
+    rows = (
+        (f"`{x.code}`", x.category.value, "yes" if x.category.is_retryable else "no", x.message, x.next)
+        for x in SYSTEM_REASONS.values()
+    )
+    return _table(("reason", "category", "retry helps", "what the agent is told", "and what to do"), rows)
+
+
+def _replies() -> str:
+    rows = ((category.value, text) for category, text in DEFAULT_REPLIES.items())
+    return _table(("category", "what the customer reads"), rows)
+
+
+def _causes() -> str:
+    def row(cause: RefusalCause) -> tuple[str, str, str]:
+        if cause in _SAYS:
+            return cause.value, _SAYS[cause], "`unknown_tool`" if cause is RefusalCause.UNKNOWN_TOOL else "as it says"
+        given = answer(cause)
+        return cause.value, f"`{given.ruling.value}`", f"`{given.reason}`"
+
+    return _table(("what stands against the call", "outcome", "reason"), map(row, RefusalCause))
+
+
+def _later() -> str:
+    return ", ".join(f"`{name}`" for name in sorted(keys.LATER)) + ".\n"
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "".join(f"- {line}\n" for line in lines)
+
+
+def _help() -> str:
+    return "".join(f"## {name}\n\n```text\n{text}```\n\n" for name, text in _helps())
+
+
+def _helps() -> Iterator[tuple[str, str]]:
+    context = click.Context(cli)
+    waiting = [("callgate",), *(("callgate", name) for name in cli.list_commands(context))]
+    while waiting:
+        path = waiting.pop(0)
+        yield " ".join(path), _help_of(path)
+        command = cli.get_command(context, path[1]) if len(path) == 2 else None
+        if isinstance(command, click.Group):
+            waiting[:0] = [(*path, name) for name in command.list_commands(context)]
+
+
+def _help_of(path: tuple[str, ...]) -> str:
+    result = CliRunner().invoke(cli, [*path[1:], "--help"], prog_name="callgate", terminal_width=_HELP_WIDTH)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "abort-causes": lambda: _listed(cause.value for cause in AbortCause),
+    "causes": _causes,
+    "chain-limits": lambda: _listed(CHAIN_LIMITS),
+    "faults": lambda: _listed(fault.value for fault in Fault),
+    "help": _help,
+    "later": _later,
+    "limits": _limits,
+    "log-fields": _log_fields,
+    "reasons": _reasons,
+    "replies": _replies,
+}
+
+
+def main() -> None:
+    """Write every generated part of every page."""
+    for name in page_names():
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8")
+        if (made := written(text)) != text:
+            path.write_text(made, encoding="utf-8")
+            click.echo(f"{name}: written")
+
+
+if __name__ == "__main__":
+    main()
