@@ -38,8 +38,8 @@ STOPS = {Dialect.ANTHROPIC: "end_turn", Dialect.CHAT: "stop"}
 
 
 @asynccontextmanager
-async def pass_through(gate: Desk) -> AsyncIterator[str]:
-    """What a proxy without a gate does with the same traffic."""
+async def pass_through(gate: Desk, *, collecting: bool = False) -> AsyncIterator[str]:
+    """What a proxy without a gate does with the same traffic; `collecting`, one that waits for the whole answer."""
 
     async def relay(request: web.Request) -> web.StreamResponse:
         headers = {name: value for name, value in request.headers.items() if name.lower() != "host"}
@@ -50,6 +50,8 @@ async def pass_through(gate: Desk) -> AsyncIterator[str]:
             kept = {name: value for name, value in got.headers.items() if name != "Transfer-Encoding"}
             response = web.StreamResponse(status=got.status, headers=kept)
             await response.prepare(request)
+            if collecting:
+                await response.write(await got.read())
             async for chunk in got.content.iter_any():
                 await response.write(chunk)
             await response.write_eof()
@@ -170,24 +172,38 @@ async def test_09_a_text_only_stream_was_collected_and_emitted_anew(tmp_path: Pa
     async with desk(tmp_path, always(turn), DENY_ALL, upstream=steps.app()) as gate:
         arrived = asyncio.Event()
 
+        late: list[int] = []
+
         async def before(number: int) -> Cut | None:
-            if number > 2:
-                async with asyncio.timeout(3):
-                    await arrived.wait()  # the provider goes on only when the client has read
+            if number > 2 and not late:
+                try:
+                    async with asyncio.timeout(1):
+                        await arrived.wait()  # the provider goes on only when the client has read
+                except TimeoutError:
+                    late.append(number)
                 arrived.clear()
             return None
 
+        async def claim(url: str) -> None:
+            late.clear()
+            arrived.clear()
+            data = request_body(dialect, "x", streamed=True)
+            got_bytes = b""
+            async with (
+                asyncio.timeout(10),
+                gate.session.post(url + PATHS[dialect], data=data, headers=request_headers(dialect)) as got,
+            ):
+                async for chunk in got.content.iter_any():
+                    got_bytes += chunk
+                    arrived.set()
+            assert got_bytes == b"".join(steps.events)
+            assert late == []
+
         steps.before = before
-        data = request_body(dialect, "x", streamed=True)
-        got_bytes = b""
-        async with (
-            asyncio.timeout(10),
-            gate.session.post(gate.url + PATHS[dialect], data=data, headers=request_headers(dialect)) as got,
-        ):
-            async for chunk in got.content.iter_any():
-                got_bytes += chunk
-                arrived.set()
-        assert got_bytes == b"".join(steps.events)
+        await claim(gate.url)
+        async with pass_through(gate, collecting=True) as url:
+            with pytest.raises(AssertionError):
+                await claim(url)
 
 
 @pytest.mark.parametrize("dialect", BOTH, ids=IDS)
@@ -361,33 +377,46 @@ async def test_32_a_compressed_error_is_as_it_came(tmp_path: Path) -> None:
 # 33
 
 
+async def _longest_silence(gate: Desk, dialect: Dialect) -> tuple[float, list[bytes]]:
+    """The longest time in which the client heard nothing, and what it heard."""
+
+    async def slow(_: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(2.5)
+        return web.json_response(order())
+
+    gate.facts.answers = slow
+    data, fields = request_body(dialect, "x", streamed=True), request_headers(dialect, gate.signed())
+    times, chunks = [time.monotonic()], []
+    async with gate.session.post(gate.url + PATHS[dialect], data=data, headers=fields) as got:
+        async for chunk in got.content.iter_any():
+            times.append(time.monotonic())
+            chunks.append(chunk)
+    return max(later - earlier for earlier, later in itertools.pairwise(times)), chunks
+
+
+HELD = Turn((Text("One moment."), Call("process_refund", '{"order_id": "A1001", "amount": 12}')))
+PATIENT = DESK.replace("timeout: 2s", "timeout: 9s")
+
+
 @pytest.mark.parametrize("dialect", BOTH, ids=IDS)
 async def test_33_a_held_call_looked_like_a_dead_connection(tmp_path: Path, dialect: Dialect) -> None:
-    """While a call is held the client hears something at least every `keepalive_ms`, and never inside an event."""
-    turn = Turn((Text("One moment."), Call("process_refund", '{"order_id": "A1001", "amount": 12}')))
-    policy = DESK.replace("timeout: 2s", "timeout: 9s")
-    async with desk(tmp_path, always(turn), policy, limits={"keepalive_ms": 1000}) as gate:
+    """While a call is held the client hears something at least every `keepalive_ms`, and never inside an event.
 
-        async def slow(_: web.Request) -> web.StreamResponse:
-            await asyncio.sleep(2.5)
-            return web.json_response(order())
-
-        gate.facts.answers = slow
-        data = request_body(dialect, "x", streamed=True)
-        times, chunks = [time.monotonic()], []
-        async with gate.session.post(
-            gate.url + PATHS[dialect], data=data, headers=request_headers(dialect, gate.signed())
-        ) as got:
-            async for chunk in got.content.iter_any():
-                times.append(time.monotonic())
-                chunks.append(chunk)
-        silences = [later - earlier for earlier, later in itertools.pairwise(times)]
-        assert max(silences) < 1.4, "a pass-through that waits is silent for 2.5 s here"
-        body = b"".join(chunks)
-        answer = heard(dialect, 200, {"content-type": "text/event-stream"}, body)
+    A gate that only holds, here one whose interval is longer than the hold, is silent for as long as that takes.
+    """
+    async with (
+        desk(tmp_path / "own", always(HELD), PATIENT, limits={"keepalive_ms": 1000}) as gate,
+        desk(tmp_path / "silent", always(HELD), PATIENT, limits={"keepalive_ms": 60_000}) as silent,
+    ):
+        (silence, chunks), (broken, _) = await asyncio.gather(
+            _longest_silence(gate, dialect), _longest_silence(silent, dialect)
+        )
+        assert silence < 1.5
+        assert broken > 1.5
+        answer = heard(dialect, 200, {"content-type": "text/event-stream"}, b"".join(chunks))
         assert [call.arguments for call in answer.calls] == [{"order_id": "A1001", "amount": 12}]
         kept = b"event: ping\n" if dialect is Dialect.ANTHROPIC else b": keep-alive\n\n"
-        assert body.count(kept) >= 2
+        assert b"".join(chunks).count(kept) >= 2
         for chunk in chunks[:-1]:
             assert chunk.endswith(b"\n\n"), "nothing is written inside an event"
 
