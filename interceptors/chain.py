@@ -97,27 +97,51 @@ def stamp(time: datetime) -> str:
     """UTC, microseconds, fixed width: texts sort as their times do. Raises `ReceiptError` for a naive time."""
     if time.tzinfo is None:
         raise ReceiptError("a time without an offset cannot be recorded")
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    if time.tzinfo is not UTC:
+        time = time.astimezone(UTC)
+    return time.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def commit_to(payload: bytes, salt: bytes) -> str:
     """The commitment: the payload's HMAC-SHA-256 under its salt. Without the salt it tells nothing of the payload."""
-    return hmac.new(salt, payload, hashlib.sha256).hexdigest()
+    return hmac.digest(salt, payload, DIGEST).hex()
 
 
 def link(record: Sealed) -> str:
     """The hash of the record's header as it stands, which the next record of the chain holds as `prev`."""
-    header = {
-        "commitment": record.commitment,
-        "digest": record.digest,
-        "kind": record.kind,
-        "prev": record.prev,
-        "receipt": record.receipt,
-        "schema": record.schema,
-        "seq": record.seq,
-        "time": record.time,
-        "writer": record.writer,
+    return _hash(
+        {
+            "commitment": record.commitment,
+            "digest": record.digest,
+            "kind": record.kind,
+            "prev": record.prev,
+            "receipt": record.receipt,
+            "schema": record.schema,
+            "seq": record.seq,
+            "time": record.time,
+            "writer": record.writer,
+        }
+    )
+
+
+def next_head(after: Head, *, kind: str, receipt: str, time: str, commitment: str) -> Head:
+    """The place behind `after` of a record of this version with this header: what `seal` gives, without the rest."""
+    seq = after.seq + 1
+    header: dict[str, str | int] = {
+        "commitment": commitment,
+        "digest": DIGEST,
+        "kind": kind,
+        "prev": after.hash,
+        "receipt": receipt,
+        "schema": SCHEMA,
+        "seq": seq,
+        "time": time,
+        "writer": after.writer,
     }
+    return Head(after.writer, seq, _hash(header))
+
+
+def _hash(header: dict[str, str | int]) -> str:
     return hashlib.sha256(_LINK_DOMAIN + _ENCODER.encode(header)).hexdigest()
 
 

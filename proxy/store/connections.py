@@ -18,11 +18,13 @@ Connect: TypeAlias = Callable[[Path], sqlite3.Connection]
 BUSY_TIMEOUT_MS = 5_000
 """How long a transaction waits for another process's."""
 _RETRY_SECONDS = 0.02
+STATEMENTS_KEPT = 128
+"""Compiled statements that a connection keeps: those of a transaction's rows, by their number, among them."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
     """A connection that any one thread at a time may use, in autocommit mode: transactions are begun by name."""
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS_KEPT)
 
 
 def open_writing(state: Path, connect: Connect, busy_timeout_ms: int) -> sqlite3.Connection:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from interceptors.chain import Head
@@ -53,11 +53,12 @@ class Escalation:
 class Entry:
     """One record to write. While the operator's halt is in force `when_halted`, if given, is written in its place.
 
+    A function gives it where making it each time would cost: the writing thread calls it, if the halt is in force.
     `escalation` opens a case, or finds it, in the same transaction; not when `when_halted` was written.
     """
 
     record: Record
-    when_halted: Record | None = None
+    when_halted: Record | Callable[[], Record] | None = None
     escalation: EscalationDraft | None = None
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DATABASE = "callgate.db"
+HALT_FLAG = "callgate.halt"
 KEY_BYTES = 32
 
 _DOMAIN = b"callgate.subject.1\0"
@@ -40,10 +41,10 @@ class SubjectKey:
 
 
 def check_folder(state: Path) -> None:
-    """Refuse a state folder, or a database in it, that group or world can write. Raises `StateFolderError`."""
+    """Refuse a state folder, or a file of the store in it, that group or world can write. Raises `StateFolderError`."""
     if not state.is_dir():
         raise StateFolderError(f"there is no state folder {str(state)!r}")
-    for path in (state, state / DATABASE):
+    for path in (state, state / DATABASE, state / HALT_FLAG):
         if path.exists():
             mode = stat.S_IMODE(path.stat().st_mode)
             if mode & (stat.S_IWGRP | stat.S_IWOTH):

@@ -1,11 +1,15 @@
-"""The operator's halt: thrown and lifted in the chain, and looked at without a thread in between.
+"""The operator's halt: thrown and lifted in the chain, and looked at without a thread or a system call in between.
 
-The look is one indexed read of a page that is in memory (about 3 us), shorter than any hand-over to a thread. It never
-waits: where it cannot be had at once, it fails, and who asked must refuse.
+One byte in the state folder, mapped into each process, says whether the database must be asked. It is set before the
+transaction that throws the halt commits, and cleared only under the write lock, by one that began where no halt was
+committed: while the halt is in force it is set. The look never waits: where it cannot be had at once, it fails, and who
+asked must refuse.
 """
 
 from __future__ import annotations
 
+import mmap
+import os
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -13,7 +17,8 @@ from interceptors.chain import stamp
 from interceptors.receipts import Halted, Resumed
 from proxy.store.connections import open_reading
 from proxy.store.entries import Halt
-from proxy.store.errors import StoreError
+from proxy.store.errors import StateFolderError, StoreError
+from proxy.store.folder import HALT_FLAG
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,39 +27,65 @@ if TYPE_CHECKING:
     from proxy.store.transaction import Transaction
 
 _IN_FORCE = "SELECT halted_by, reason, halted_at, receipt FROM halts WHERE resumed_at IS NULL ORDER BY id LIMIT 1"
+_CLEAR, _ASK = 0, 1
 
 
 class HaltLook:
     """Reads the halt fresh each time, whichever process threw it."""
 
     def __init__(self, state: Path) -> None:
+        """Raises `StoreError`."""
+        self._flag = _map(state / HALT_FLAG)
         self._connection = open_reading(state, busy_timeout_ms=0)
 
     def is_halted(self) -> bool:
         """Raises `StoreError`."""
         try:
+            if self._flag[0] == _CLEAR:
+                return False
             return self._connection.execute(_IN_FORCE).fetchone() is not None
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError) as error:
             raise StoreError(f"the halt cannot be read: {error}") from error
+
+    def began(self, halted: bool) -> None:
+        """A transaction began, and found this committed: under its lock nobody else can throw the halt."""
+        if not halted:
+            self._flag[0] = _CLEAR
+
+    def halt(self, transaction: Transaction, *, by: str, reason: str, at: datetime, receipt: str) -> str:
+        """Throw the halt. A second one is recorded too; one `resume` lifts all."""
+        self._flag[0] = _ASK
+        transaction.append(Halted(receipt=receipt, time=at, by=by, reason=reason))
+        transaction.connection.execute(
+            "INSERT INTO halts (halted_by, reason, halted_at, receipt) VALUES (?, ?, ?, ?)",
+            (by, reason, stamp(at), receipt),
+        )
+        return receipt
 
     def close(self) -> None:
         self._connection.close()
+        self._flag.close()
+
+
+def _map(path: Path) -> mmap.mmap:
+    """One byte that all processes of this folder share. Whoever opens it sets it: what it says may be a backup's."""
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            os.ftruncate(handle, 1)
+            shared = mmap.mmap(handle, 1)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise StateFolderError(f"the file {str(path)!r} cannot be used: {error.strerror}") from error
+    shared[0] = _ASK
+    return shared
 
 
 def in_force(connection: sqlite3.Connection) -> Halt | None:
     """The halt that stands, the first one where several were thrown."""
     row = connection.execute(_IN_FORCE).fetchone()
     return None if row is None else Halt(*row)
-
-
-def halt(transaction: Transaction, *, by: str, reason: str, at: datetime, receipt: str) -> str:
-    """Throw the halt. A second one is recorded too; one `resume` lifts all."""
-    transaction.append(Halted(receipt=receipt, time=at, by=by, reason=reason))
-    transaction.connection.execute(
-        "INSERT INTO halts (halted_by, reason, halted_at, receipt) VALUES (?, ?, ?, ?)",
-        (by, reason, stamp(at), receipt),
-    )
-    return receipt
 
 
 def resume(transaction: Transaction, *, by: str, at: datetime, receipt: str) -> str | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from proxy.store.randomness import random_block
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,4 +41,4 @@ def _time(milliseconds: int) -> str:
 
 
 def _random(length: int) -> str:
-    return secrets.token_bytes(length).translate(_RANDOM).decode()
+    return random_block()[:length].translate(_RANDOM).decode()

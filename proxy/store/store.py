@@ -40,7 +40,7 @@ def open_store(state: Path, *, connect: Connect = connect, busy_timeout_ms: int 
     key = make_key(state)
     prepare(state, key, connect, busy_timeout_ms)
     look = HaltLook(state)
-    return Store(state, key, Writer(state, connect, new_writer_id(), busy_timeout_ms), look)
+    return Store(state, key, Writer(state, connect, new_writer_id(), busy_timeout_ms, look.began), look)
 
 
 def open_reader(state: Path) -> Reader:
@@ -107,7 +107,7 @@ class Store:
     async def halt(self, *, by: str, reason: str, at: datetime) -> str:
         """Throw the halt; the receipt's id. From its commit on, no `when_halted` entry is passed over."""
         receipt = new_receipt_id(at)
-        return await self._writer.run(lambda each: halts.halt(each, by=by, reason=reason, at=at, receipt=receipt))
+        return await self._writer.run(lambda each: self._look.halt(each, by=by, reason=reason, at=at, receipt=receipt))
 
     async def resume(self, *, by: str, at: datetime) -> str | None:
         """Lift the halt; the receipt's id, None where no halt was in force."""

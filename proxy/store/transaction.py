@@ -1,94 +1,171 @@
-"""What may be done inside one write transaction: append to the writer's chain, look at the halt, open a case."""
+"""What may be done inside one write transaction: append to the writer's chain, look at the halt, open a case.
+
+Rows wait until the end, or until something else is asked of the database: each statement hands the interpreter over to
+other threads, and one statement writes many rows.
+"""
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from interceptors.chain import SALT_BYTES, Head, canonical, seal, stamp, start
+from interceptors.chain import DIGEST, SCHEMA, Head, canonical, commit_to, next_head, stamp, start
 from interceptors.receipts import Decided, subject_of
 from proxy.store.entries import Committed, Entry
 from proxy.store.escalations import find_or_open, write_summary
+from proxy.store.randomness import random_block
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from interceptors.chain import Sealed
     from interceptors.receipts import Record
 
-_INSERT_RECORD = (
-    "INSERT INTO records (schema, digest, writer, seq, prev, kind, receipt, time, commitment, hash)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_INSERT_PAYLOAD = "INSERT INTO payloads (record, salt, payload, subject, expires_from) VALUES (?, ?, ?, ?, ?)"
+_ROWS_MAX = 32
+"""Rows of one statement: as many spellings of it are kept compiled."""
+_RECORD_COLUMNS = "id, schema, digest, writer, seq, prev, kind, receipt, time, commitment, hash"
+_PAYLOAD_COLUMNS = "record, salt, payload, subject, expires_from"
+
+
+def _insert(table: str, columns: str) -> tuple[str, ...]:
+    """The statement for one row, for two, and so on."""
+    row = f"({', '.join('?' for _ in columns.split(', '))})"
+    return tuple(f"INSERT INTO {table} ({columns}) VALUES {', '.join([row] * n)}" for n in range(1, _ROWS_MAX + 1))  # noqa: S608 # own names
+
+
+_INSERT_RECORDS = _insert("records", _RECORD_COLUMNS)
+_INSERT_PAYLOADS = _insert("payloads", _PAYLOAD_COLUMNS)
 _IN_FORCE = "SELECT 1 FROM halts WHERE resumed_at IS NULL LIMIT 1"
+_SEEN_FIRST = "SELECT (SELECT max(id) FROM records), EXISTS (SELECT 1 FROM halts WHERE resumed_at IS NULL)"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRecord:
+    """All of a record that does not depend on its place in the chain."""
+
+    kind: str
+    receipt: str
+    time: str
+    salt: bytes
+    commitment: str
+    payload: str
+    subject: str
+    expires_from: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An entry whose records are known to have canonical bytes, so that it cannot fail the others of its batch."""
+    """An entry whose record is known to have canonical bytes, so that it cannot fail the others of its batch."""
 
-    record: Record
-    payload: bytes
-    when_halted: Record | None
-    payload_when_halted: bytes
+    record: PreparedRecord
     entry: Entry
 
 
+def prepare_record(record: Record) -> PreparedRecord:
+    """Raises `ReceiptError`."""
+    payload, salt, time = canonical(record), random_block(), stamp(record.time)
+    record.receipt.encode()
+    return PreparedRecord(
+        kind=record.kind.value,
+        receipt=record.receipt,
+        time=time,
+        salt=salt,
+        commitment=commit_to(payload, salt),
+        payload=payload.decode(),
+        subject=subject_of(record),
+        expires_from=None if record.kind.is_administrative else time,
+    )
+
+
 def prepare_entry(entry: Entry) -> Prepared:
-    """Raises `ReceiptError`, here and not in the transaction."""
+    """Raises `ReceiptError`, here and not in the transaction, but for a `when_halted` that is a function."""
     record, draft = entry.record, entry.escalation
     if draft is not None:
         write_summary(draft)
         if isinstance(record, Decided):
             record = replace(record, escalation=draft.id)
-    for written in (record, entry.when_halted):
-        if written is not None:
-            stamp(written.time)
-            written.receipt.encode()
-    return Prepared(
-        record,
-        canonical(record),
-        entry.when_halted,
-        b"" if entry.when_halted is None else canonical(entry.when_halted),
-        entry,
-    )
+    if entry.when_halted is not None and not callable(entry.when_halted):
+        prepare_record(entry.when_halted)
+    return Prepared(prepare_record(record), entry)
 
 
 class Transaction:
-    """Holds the database's write lock. `head` moves with each record; it counts only when the transaction commits."""
+    """Holds the database's write lock. `head` moves with each record; it counts only when the transaction commits.
+
+    `flush` must come before the commit.
+    """
 
     def __init__(self, connection: sqlite3.Connection, head: Head) -> None:
-        self.connection = connection
+        self._connection = connection
         self.head = head
+        last_id, halted = connection.execute(_SEEN_FIRST).fetchone()
+        self._last_id: int = last_id or 0
+        self._halted: bool | None = bool(halted)
+        self._records: list[tuple[object, ...]] = []
+        self._payloads: list[tuple[object, ...]] = []
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """To ask or to change anything else: what was appended is written first, and the halt is looked at again."""
+        self.flush()
+        self._halted = None
+        return self._connection
 
     def is_halted(self) -> bool:
-        return self.connection.execute(_IN_FORCE).fetchone() is not None
+        if self._halted is None:
+            self._halted = self._connection.execute(_IN_FORCE).fetchone() is not None
+        return self._halted
 
-    def append(self, record: Record, payload: bytes | None = None) -> Head:
-        """Write the record behind the head. `payload`, if given, are its canonical bytes."""
-        payload = canonical(record) if payload is None else payload
-        sealed = seal(record, payload, after=self.head, salt=secrets.token_bytes(SALT_BYTES))
-        expires_from = None if record.kind.is_administrative else sealed.time
-        cursor = self.connection.execute(_INSERT_RECORD, _header(sealed))
-        self.connection.execute(
-            _INSERT_PAYLOAD, (cursor.lastrowid, sealed.salt, payload.decode(), subject_of(record), expires_from)
-        )
-        self.head = sealed.head
-        return self.head
+    def append(self, record: Record) -> Head:
+        """Write the record behind the head. Raises `ReceiptError`."""
+        return self._append(prepare_record(record))
 
     def write(self, prepared: Prepared) -> Committed:
         """Write an entry, or what stands in its place while the halt is in force."""
-        if prepared.when_halted is not None and self.is_halted():
-            return Committed(self.append(prepared.when_halted, prepared.payload_when_halted), halted=True)
-        draft = prepared.entry.escalation
+        entry = prepared.entry
+        stand_in, draft = entry.when_halted, entry.escalation
+        if stand_in is not None and self.is_halted():
+            return Committed(self.append(stand_in() if callable(stand_in) else stand_in), halted=True)
         if draft is None:
-            return Committed(self.append(prepared.record, prepared.payload))
-        case = find_or_open(self.connection, draft)
-        if case != draft.id and isinstance(prepared.record, Decided):
-            return Committed(self.append(replace(prepared.record, escalation=case)), escalation_id=case)
-        return Committed(self.append(prepared.record, prepared.payload), escalation_id=case)
+            return Committed(self._append(prepared.record))
+        case = find_or_open(self._connection, draft)
+        if case != draft.id and isinstance(entry.record, Decided):
+            return Committed(self.append(replace(entry.record, escalation=case)), escalation_id=case)
+        return Committed(self._append(prepared.record), escalation_id=case)
+
+    def flush(self) -> None:
+        """Hand the rows that wait to the database."""
+        records, payloads = self._records, self._payloads
+        for start_ in range(0, len(records), _ROWS_MAX):
+            part = records[start_ : start_ + _ROWS_MAX]
+            self._connection.execute(_INSERT_RECORDS[len(part) - 1], tuple(chain.from_iterable(part)))
+            part = payloads[start_ : start_ + _ROWS_MAX]
+            self._connection.execute(_INSERT_PAYLOADS[len(part) - 1], tuple(chain.from_iterable(part)))
+        records.clear()
+        payloads.clear()
+
+    def _append(self, record: PreparedRecord) -> Head:
+        before = self.head
+        kind, receipt, time, commitment = record.kind, record.receipt, record.time, record.commitment
+        self.head = head = next_head(before, kind=kind, receipt=receipt, time=time, commitment=commitment)
+        self._last_id += 1
+        self._records.append(
+            (
+                self._last_id,
+                SCHEMA,
+                DIGEST,
+                head.writer,
+                head.seq,
+                before.hash,
+                kind,
+                receipt,
+                time,
+                commitment,
+                head.hash,
+            )
+        )
+        self._payloads.append((self._last_id, record.salt, record.payload, record.subject, record.expires_from))
+        return head
 
 
 def read_head(connection: sqlite3.Connection, writer: str) -> Head:
@@ -99,18 +176,3 @@ def read_head(connection: sqlite3.Connection, writer: str) -> Head:
         if row is not None:
             return Head(writer, row[0], row[1])
     return start(writer)
-
-
-def _header(sealed: Sealed) -> tuple[object, ...]:
-    return (
-        sealed.schema,
-        sealed.digest,
-        sealed.writer,
-        sealed.seq,
-        sealed.prev,
-        sealed.kind,
-        sealed.receipt,
-        sealed.time,
-        sealed.commitment,
-        sealed.hash,
-    )

@@ -45,10 +45,14 @@ class _Stop:
 class Writer:
     """Runs requests one batch a transaction. It never leaves a request without an answer, not even if it breaks."""
 
-    def __init__(self, state: Path, connect: Connect, writer_id: str, busy_timeout_ms: int) -> None:
+    def __init__(
+        self, state: Path, connect: Connect, writer_id: str, busy_timeout_ms: int, began: Callable[[bool], None]
+    ) -> None:
+        """`began` is told under the write lock whether a halt was in force when a transaction began."""
         self._state = state
         self._connect = connect
         self._busy_timeout_ms = busy_timeout_ms
+        self._began = began
         self._connection: sqlite3.Connection | None = None
         self._head = start(writer_id)
         self._is_head_known = False
@@ -143,7 +147,9 @@ class Writer:
                 self._head = read_head(connection, self._head.writer)
                 self._is_head_known = True
             transaction = Transaction(connection, self._head)
+            self._began(transaction.is_halted())
             results = [request.work(transaction) for request in batch]
+            transaction.flush()
             _finish(connection)
         except BaseException:
             self._undo()
