@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from proxy.demo import meaning
+from proxy.demo.identifiers import Identifiers
 from proxy.demo.turns import Block, Call, Document, HttpError, Stop, Text, Thinking, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from proxy.demo.identifiers import Identifiers
     from proxy.demo.turns import Part
 
 STREAM_TYPE = "text/event-stream; charset=utf-8"
+UNSIGNED = "EpADCokBCA8YAipAc2NyaXB0ZWQ="  # of thinking that no provider has signed
 PING = b'event: ping\ndata: {"type": "ping"}\n\n'
 
 _STOPS = {
@@ -39,9 +41,15 @@ def frame(document: Document, padding: int = 0) -> bytes:
     return b"event: " + name + b"\ndata: " + text[:-1] + b" " * padding + b"}\n\n"
 
 
-def events(turn: Turn, model: str, identifiers: Identifiers, fragment_chars: int) -> list[bytes]:
-    """The frames of a streamed turn, in order."""
-    documents = [_message_start(turn, model, identifiers)]
+def events(
+    turn: Turn,
+    model: str,
+    identifiers: Identifiers,
+    fragment_chars: int,
+    transformations: list[Document] | None = None,
+) -> list[bytes]:
+    """The frames of a streamed turn, in order. `transformations` of its input are told at the start."""
+    documents = [_message_start(turn, model, identifiers, transformations)]
     for index, part in enumerate(turn.parts):
         documents += _block(index, part, identifiers, fragment_chars)
     stop = turn.stop_of(turn.parts)
@@ -51,14 +59,27 @@ def events(turn: Turn, model: str, identifiers: Identifiers, fragment_chars: int
     return [frame(document, number * 7 % 16) for number, document in enumerate(documents, 3)]
 
 
-def body(turn: Turn, model: str, identifiers: Identifiers) -> bytes:
+def body(turn: Turn, model: str, identifiers: Identifiers, transformations: list[Document] | None = None) -> bytes:
     """The answer that is not streamed."""
     stop = turn.stop_of(turn.parts)
-    message = _message(model, identifiers.next("msg_01", 22))
+    message = _message(model, identifiers.next("msg_01", 22), transformations)
     message["content"] = [_whole(part, identifiers) for part in turn.parts]
     message |= {"stop_reason": _STOPS[stop], "stop_sequence": _stop_sequence(stop)}
-    message |= {"stop_details": _stop_details(stop), "usage": _usage(turn, turn.usage.output_tokens)}
+    message |= {"stop_details": _stop_details(stop), "usage": _usage(turn, turn.counted.output_tokens)}
     return orjson.dumps(message)
+
+
+def content(turn: Turn) -> list[Document]:
+    """The blocks of a turn as a client reads them, its calls' inputs parsed; an input that is no JSON stays a text."""
+    blocks = []
+    for part in turn.parts:
+        match part:
+            case Call():
+                value = meaning.arguments(part.arguments or part.start_input)
+                blocks.append(_call_block(part, part.id, value))
+            case _:
+                blocks.append(_whole(part, Identifiers()))
+    return blocks
 
 
 def error_body(error: HttpError, request_id: str) -> bytes:
@@ -71,7 +92,8 @@ def error_event() -> bytes:
     return frame({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
 
 
-def _message(model: str, identifier: str) -> Document:
+def _message(model: str, identifier: str, transformations: list[Document] | None) -> Document:
+    told: Document = {} if transformations is None else {"input_transformations": transformations}
     return {
         "model": model,
         "id": identifier,
@@ -81,18 +103,21 @@ def _message(model: str, identifier: str) -> Document:
         "stop_reason": None,
         "stop_sequence": None,
         "stop_details": None,
+        **told,
     }
 
 
-def _message_start(turn: Turn, model: str, identifiers: Identifiers) -> Document:
-    message = _message(model, identifiers.next("msg_01", 22))
-    message["usage"] = _usage(turn, min(turn.usage.output_tokens, 2))
+def _message_start(
+    turn: Turn, model: str, identifiers: Identifiers, transformations: list[Document] | None
+) -> Document:
+    message = _message(model, identifiers.next("msg_01", 22), transformations)
+    message["usage"] = _usage(turn, min(turn.counted.output_tokens, 2))
     return {"type": "message_start", "message": message}
 
 
 def _usage(turn: Turn, output_tokens: int) -> Document:
     return {
-        "input_tokens": turn.usage.input_tokens,
+        "input_tokens": turn.counted.input_tokens,
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": 0,
         "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
@@ -104,10 +129,10 @@ def _usage(turn: Turn, output_tokens: int) -> Document:
 
 def _cumulative_usage(turn: Turn) -> Document:
     return {
-        "input_tokens": turn.usage.input_tokens,
+        "input_tokens": turn.counted.input_tokens,
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": 0,
-        "output_tokens": turn.usage.output_tokens,
+        "output_tokens": turn.counted.output_tokens,
     }
 
 
@@ -134,11 +159,11 @@ def _started(part: Part, identifiers: Identifiers, fragment_chars: int) -> tuple
             deltas = [{"type": "text_delta", "text": piece} for piece in fragments(text, fragment_chars)]
             return {"type": "text", "text": ""}, deltas
         case Thinking(_, signature, redacted=True):
-            return {"type": "redacted_thinking", "data": signature}, []
+            return {"type": "redacted_thinking", "data": signature or UNSIGNED}, []
         case Thinking(text, signature):
             pieces = list(fragments(text, fragment_chars)) or [""]
             deltas = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
-            deltas.append({"type": "signature_delta", "signature": signature})
+            deltas.append({"type": "signature_delta", "signature": signature or UNSIGNED})
             return {"type": "thinking", "thinking": "", "signature": ""}, deltas
         case Call():
             deltas = [
@@ -156,9 +181,9 @@ def _whole(part: Part, identifiers: Identifiers) -> Document:
         case Text(text):
             return {"type": "text", "text": text}
         case Thinking(_, signature, redacted=True):
-            return {"type": "redacted_thinking", "data": signature}
+            return {"type": "redacted_thinking", "data": signature or UNSIGNED}
         case Thinking(text, signature):
-            return {"type": "thinking", "thinking": text, "signature": signature}
+            return {"type": "thinking", "thinking": text, "signature": signature or UNSIGNED}
         case Call():
             return _tool_use(part, identifiers, part.arguments or part.start_input or "{}")
         case Block():
@@ -166,8 +191,10 @@ def _whole(part: Part, identifiers: Identifiers) -> Document:
 
 
 def _tool_use(call: Call, identifiers: Identifiers, raw_input: str) -> Document:
-    value: Any = orjson.Fragment(raw_input)
-    identifier = call.id or identifiers.next("toolu_01", 22)
+    return _call_block(call, call.id or identifiers.next("toolu_01", 22), orjson.Fragment(raw_input))
+
+
+def _call_block(call: Call, identifier: str, value: Any) -> Document:
     return {"type": "tool_use", "id": identifier, "name": call.name, "input": value, "caller": {"type": "direct"}}
 
 

@@ -7,18 +7,23 @@ ends; bodies are indented by two.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from proxy.demo import meaning
 from proxy.demo.anthropic_wire import fragments
+from proxy.demo.identifiers import Identifiers
+from proxy.demo.servers import OPENAI, Indexes
+from proxy.demo.signatures import call_signature
 from proxy.demo.turns import Block, Call, Document, HttpError, Stop, Text, Thinking, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from proxy.demo.identifiers import Identifiers
+    from proxy.demo.servers import ChatServer
     from proxy.demo.turns import Part
 
 STREAM_TYPE = "text/event-stream; charset=utf-8"
@@ -37,13 +42,19 @@ _STOPS = {
 
 
 def events(
-    turn: Turn, model: str, identifiers: Identifiers, fragment_chars: int, *, include_usage: bool
+    turn: Turn,
+    model: str,
+    identifiers: Identifiers,
+    fragment_chars: int,
+    *,
+    include_usage: bool,
+    server: ChatServer = OPENAI,
 ) -> list[bytes]:
     """The frames of a streamed turn, in order, `[DONE]` included. The chunks of several choices interleave."""
     envelope = _envelope(identifiers.next("chatcmpl-", 29), "chat.completion.chunk", model)
+    writer = _Writer(server, identifiers, fragment_chars)
     lanes = [
-        list(_choice_chunks(number, parts, turn.stop_of(parts), identifiers, fragment_chars))
-        for number, parts in enumerate(turn.choices)
+        list(writer.choice_chunks(number, parts, turn.stop_of(parts))) for number, parts in enumerate(turn.choices)
     ]
     choices = [choice for choice in chain.from_iterable(zip_longest(*lanes)) if choice is not None]
     usage: Document = {"usage": None} if include_usage else {}
@@ -56,20 +67,31 @@ def events(
     return [*sent, DONE]
 
 
-def body(turn: Turn, model: str, identifiers: Identifiers) -> bytes:
+def body(turn: Turn, model: str, identifiers: Identifiers, server: ChatServer = OPENAI) -> bytes:
     """The answer that is not streamed."""
     document = _envelope(identifiers.next("chatcmpl-", 29), "chat.completion", model)
+    writer = _Writer(server, identifiers)
     document["choices"] = [
         {
             "index": number,
-            "message": _message(parts, turn.stop_of(parts), identifiers),
+            "message": writer.message(parts, turn.stop_of(parts)),
             "logprobs": None,
-            "finish_reason": _STOPS[turn.stop_of(parts)],
+            "finish_reason": writer.finish(turn.stop_of(parts)),
         }
         for number, parts in enumerate(turn.choices)
     ]
     document["usage"] = _usage(turn)
     return orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def message(turn: Turn, server: ChatServer = OPENAI) -> Document:
+    """The assistant message of choice 0, as a client reads it."""
+    return _Writer(server, Identifiers()).message(turn.parts, turn.stop_of(turn.parts))
+
+
+def new_id(identifiers: Identifiers, server: ChatServer = OPENAI) -> str:
+    """An id for a call, as that server makes them."""
+    return identifiers.next("", 9) if server.nine_char_ids else identifiers.next("call_", 24)
 
 
 def error_body(error: HttpError) -> bytes:
@@ -99,7 +121,7 @@ def _envelope(identifier: str, kind: str, model: str) -> Document:
 
 
 def _usage(turn: Turn) -> Document:
-    counted = turn.usage
+    counted = turn.counted
     return {
         "prompt_tokens": counted.input_tokens,
         "completion_tokens": counted.output_tokens,
@@ -114,73 +136,91 @@ def _usage(turn: Turn) -> Document:
     }
 
 
-def _choice_chunks(
-    number: int, parts: Sequence[Part], stop: Stop, identifiers: Identifiers, fragment_chars: int
-) -> Iterator[Document]:
-    calls = _calls(parts)
-    opening = {"role": "assistant", "content": None if calls and not _text(parts) else "", "refusal": None}
-    yield _choice(number, opening)
-    for piece in fragments(_text(parts), fragment_chars):
-        yield _choice(number, {"content": piece})
-    for index, call in enumerate(calls):
-        if stop is Stop.LEGACY_CALL:
-            yield from (_choice(number, delta) for delta in _legacy_deltas(call, fragment_chars))
-        else:
-            yield from (_choice(number, delta) for delta in _call_deltas(index, call, identifiers, fragment_chars))
-    yield _choice(number, {}, _STOPS[stop])
-
-
 def _choice(number: int, delta: Document, finish_reason: str | None = None) -> Document:
     return {"index": number, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
 
 
-def _call_deltas(index: int, call: Call, identifiers: Identifiers, fragment_chars: int) -> Iterator[Document]:
-    kind, text_key = ("custom", "input") if call.custom else ("function", "arguments")
-    first = {
-        "index": index,
-        "id": _identifier(call, identifiers),
-        "type": kind,
-        kind: {"name": call.name, text_key: ""},
-    }
-    yield {"tool_calls": [first]}
-    for piece in fragments(call.arguments, fragment_chars):
-        yield {"tool_calls": [{"index": index, kind: {text_key: piece}}]}
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Choices as one server writes them."""
 
+    server: ChatServer
+    identifiers: Identifiers
+    fragment_chars: int = 0
 
-def _legacy_deltas(call: Call, fragment_chars: int) -> Iterator[Document]:
-    yield {"function_call": {"name": call.name, "arguments": ""}}
-    for piece in fragments(call.arguments, fragment_chars):
-        yield {"function_call": {"arguments": piece}}
+    def choice_chunks(self, number: int, parts: Sequence[Part], stop: Stop) -> Iterator[Document]:
+        calls = _calls(parts)
+        opening = {"role": "assistant", "content": None if calls and not _text(parts) else "", "refusal": None}
+        if self.server.reasoning:
+            opening["reasoning_content"] = ""
+        yield _choice(number, opening)
+        for piece in fragments(_reasoning(parts), self.fragment_chars) if self.server.reasoning else ():
+            yield _choice(number, {"reasoning_content": piece})
+        for piece in fragments(_text(parts), self.fragment_chars):
+            yield _choice(number, {"content": piece})
+        for index, call in enumerate(calls):
+            deltas = self._legacy_deltas(call) if stop is Stop.LEGACY_CALL else self._call_deltas(index, call)
+            yield from (_choice(number, delta) for delta in deltas)
+        yield _choice(number, {}, self.finish(stop))
 
+    def finish(self, stop: Stop) -> str:
+        return _STOPS[Stop.END if self.server.finish_stop and stop is Stop.CALLS else stop]
 
-def _message(parts: Sequence[Part], stop: Stop, identifiers: Identifiers) -> Document:
-    calls = _calls(parts)
-    message: dict[str, Any] = {"role": "assistant", "content": _text(parts) or (None if calls else "")}
-    if calls and stop is Stop.LEGACY_CALL:
-        message["function_call"] = {"name": calls[0].name, "arguments": calls[0].arguments}
-    elif calls:
-        message["tool_calls"] = [_whole(call, identifiers) for call in calls]
-    return message | {"refusal": None, "annotations": []}
+    def message(self, parts: Sequence[Part], stop: Stop) -> Document:
+        calls = _calls(parts)
+        message: dict[str, Any] = {"role": "assistant", "content": _text(parts) or (None if calls else "")}
+        if self.server.reasoning:
+            message["reasoning_content"] = _reasoning(parts)
+        if calls and stop is Stop.LEGACY_CALL:
+            message["function_call"] = {"name": calls[0].name, "arguments": calls[0].arguments}
+        elif calls:
+            message["tool_calls"] = [self._whole(place, call) for place, call in enumerate(calls)]
+        return message | {"refusal": None, "annotations": []}
 
+    def _call_deltas(self, index: int, call: Call) -> Iterator[Document]:
+        whole = self._whole(index, call)
+        kind = str(whole["type"])
+        text_key = "input" if call.custom else "arguments"
+        place = {Indexes.DENSE: {"index": index}, Indexes.ZERO: {"index": 0}, Indexes.NONE: {}}[self.server.indexes]
+        extra = {"extra_content": whole.pop("extra_content")} if "extra_content" in whole else {}
+        first = extra if not self.server.signature_apart else {}
+        if self.server.whole_calls:
+            yield {"tool_calls": [{**place, **whole, **first}]}
+        else:
+            yield {"tool_calls": [{**place, **whole, kind: {"name": call.name, text_key: ""}, **first}]}
+            for piece in fragments(call.arguments, self.fragment_chars):
+                yield {"tool_calls": [{**place, kind: {text_key: piece}}]}
+        if extra and self.server.signature_apart:
+            yield {"tool_calls": [{**place, **extra}]}
 
-def _whole(call: Call, identifiers: Identifiers) -> Document:
-    if call.custom:
-        inner = {"custom": {"name": call.name, "input": call.arguments}}
-    else:
-        inner = {"function": {"name": call.name, "arguments": call.arguments}}
-    return {"id": _identifier(call, identifiers), "type": "custom" if call.custom else "function", **inner}
+    def _legacy_deltas(self, call: Call) -> Iterator[Document]:
+        yield {"function_call": {"name": call.name, "arguments": ""}}
+        for piece in fragments(call.arguments, self.fragment_chars):
+            yield {"function_call": {"arguments": piece}}
 
-
-def _identifier(call: Call, identifiers: Identifiers) -> str:
-    return call.id or identifiers.next("call_", 24)
+    def _whole(self, place: int, call: Call) -> Document:
+        identifier = call.id or new_id(self.identifiers, self.server)
+        if call.custom:
+            return {"id": identifier, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
+        arguments: Any = call.arguments
+        if self.server.object_arguments:
+            arguments = meaning.plain(meaning.arguments(call.arguments))
+        whole = {"id": identifier, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+        if self.server.signed_calls and place == 0:
+            whole["extra_content"] = {"google": {"thought_signature": call_signature(call.name, call.arguments)}}
+        return whole
 
 
 def _calls(parts: Sequence[Part]) -> list[Call]:
     return [part for part in parts if isinstance(part, Call)]
 
 
+def _reasoning(parts: Sequence[Part]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, Thinking) and not part.redacted)
+
+
 def _text(parts: Sequence[Part]) -> str:
-    """Chat has one content and no thinking; blocks of the other dialect have no place in it."""
+    """Chat has one content, and its thinking elsewhere; blocks of the other dialect have no place in it."""
     texts = []
     for part in parts:
         match part:

@@ -6,23 +6,24 @@ against it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import orjson
 from aiohttp import web
 
 from proxy.demo import anthropic_wire, chat_wire
-from proxy.demo.anthropic_history import anthropic_refusal
+from proxy.demo.admission import admitted_anthropic, admitted_chat, parsed
 from proxy.demo.asked import anthropic_asked, chat_asked
-from proxy.demo.chat_history import chat_refusal
 from proxy.demo.delivery import Dialogue, arranged, deliver
-from proxy.demo.documents import read
-from proxy.demo.encodings import decoded
 from proxy.demo.identifiers import Identifiers
-from proxy.demo.turns import Delivery, Dialect, HttpError, Reply, Turn, Verbatim
+from proxy.demo.saying import said, tokens
+from proxy.demo.servers import CLAUDE, OPENAI
+from proxy.demo.turns import Delivery, Dialect, HttpError, Turn, Verbatim
 
 if TYPE_CHECKING:
+    from proxy.demo.admission import Admitted
+    from proxy.demo.saying import Said
+    from proxy.demo.servers import AnthropicServer, ChatServer
     from proxy.demo.turns import Asked, Document, Script
 
 _BODY_BYTES_MAX = 64 * 1024 * 1024
@@ -32,13 +33,17 @@ _CHAT_MODELS = ("gpt-5.4", "gpt-5.4-mini")
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A request as it came. `target` is the raw path with its query; `body` still has its content encoding."""
+    """A request as it came. `target` is the raw path with its query; `body` still has its content encoding.
+
+    `turn` is the assistant message that answered it, as a client should read it: None for anything but a turn.
+    """
 
     method: str
     target: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
     refused: str = ""  # the text of the provider's own refusal, if it was one
+    turn: Document | None = None
 
     def header(self, name: str) -> str | None:
         """The first value of that header, in any case."""
@@ -47,9 +52,14 @@ class Received:
 
 @dataclass(slots=True)
 class Provider:
-    """`script` may be replaced between requests; `received` grows by one with each request."""
+    """`script` may be replaced between requests; `received` grows by one with each request.
+
+    `anthropic` and `chat` say which servers it doubles.
+    """
 
     script: Script
+    anthropic: AnthropicServer = CLAUDE
+    chat: ChatServer = OPENAI
     received: list[Received] = field(default_factory=list)
     identifiers: Identifiers = field(default_factory=Identifiers)
 
@@ -71,10 +81,10 @@ class Provider:
         return await self._answer(request, Dialect.CHAT)
 
     async def _answer(self, request: web.Request, dialect: Dialect) -> web.StreamResponse:
-        checked = await self._checked(request, dialect)
+        checked, number = await self._checked(request, dialect)
         if isinstance(checked, HttpError):
             return await self._send_error(request, dialect, checked, Delivery())
-        asked = anthropic_asked(checked) if dialect is Dialect.ANTHROPIC else chat_asked(checked)
+        asked = anthropic_asked(checked.body) if dialect is Dialect.ANTHROPIC else chat_asked(checked.body)
         reply = self.script(asked)
         match reply.answer:
             case HttpError() as error:
@@ -82,36 +92,64 @@ class Provider:
             case Verbatim(body, content_type, status, headers):
                 return await deliver(request, status, {**headers, "Content-Type": content_type}, [body], reply.delivery)
             case Turn() as turn:
-                return await self._send_turn(request, asked, turn, reply)
+                ready = said(
+                    turn,
+                    checked,
+                    dialect,
+                    request_bytes=len(self.received[number].body),
+                    identifiers=self.identifiers,
+                    server=self.chat,
+                )
+                self.received[number] = replace(self.received[number], turn=ready.message)
+                return await self._send_turn(request, asked, ready, checked, reply.delivery)
 
-    async def _checked(self, request: web.Request, dialect: Dialect) -> Document | HttpError:
-        """The parsed body, or the provider's refusal of it; either way the request is recorded."""
+    async def _checked(self, request: web.Request, dialect: Dialect) -> tuple[Admitted | HttpError, int]:
+        """The request, or the provider's refusal of it; either way it is recorded, under that number."""
         raw = await request.read()
-        result = _parsed(request, raw, dialect)
+        result = self._admitted(request, raw, dialect)
         refused = result.message if isinstance(result, HttpError) else ""
-        self._record(request, raw, refused)
-        return result
+        return result, self._record(request, raw, refused)
 
-    def _record(self, request: web.Request, raw: bytes, refused: str = "") -> None:
+    def _admitted(self, request: web.Request, raw: bytes, dialect: Dialect) -> Admitted | HttpError:
+        body = parsed(request.headers, raw, dialect, counting=request.path.endswith("/count_tokens"))
+        if isinstance(body, HttpError):
+            return body
+        if dialect is Dialect.CHAT:
+            return admitted_chat(body, self.chat)
+        return admitted_anthropic(body, ",".join(request.headers.getall("anthropic-beta", [])), self.anthropic)
+
+    def _record(self, request: web.Request, raw: bytes, refused: str = "") -> int:
         headers = tuple((key.decode("latin-1"), value.decode("latin-1")) for key, value in request.raw_headers)
         self.received.append(Received(request.method, request.raw_path, headers, raw, refused))
+        return len(self.received) - 1
 
-    async def _send_turn(self, request: web.Request, asked: Asked, turn: Turn, reply: Reply) -> web.StreamResponse:
-        delivery, identifiers = reply.delivery, self.identifiers
-        headers = _headers(asked.dialect, identifiers)
+    async def _send_turn(
+        self, request: web.Request, asked: Asked, ready: Said, checked: Admitted, delivery: Delivery
+    ) -> web.StreamResponse:
+        headers = _headers(asked.dialect, self.identifiers)
         if not asked.streamed:
             headers["Content-Type"] = "application/json"
-            wire = anthropic_wire if asked.dialect is Dialect.ANTHROPIC else chat_wire
-            return await deliver(request, 200, headers, [wire.body(turn, asked.model, identifiers)], delivery)
-        if asked.dialect is Dialect.ANTHROPIC:
-            events = anthropic_wire.events(turn, asked.model, identifiers, delivery.fragment_chars)
-            dialogue = Dialogue(anthropic_wire.PING, anthropic_wire.error_event())
-        else:
-            usage = bool((asked.body.get("stream_options") or {}).get("include_usage"))
-            events = chat_wire.events(turn, asked.model, identifiers, delivery.fragment_chars, include_usage=usage)
-            dialogue = Dialogue(chat_wire.PING, chat_wire.error_event())
+            return await deliver(request, 200, headers, [self._body(asked, ready, checked)], delivery)
         headers |= {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
-        return await deliver(request, 200, headers, arranged(events, delivery, dialogue), delivery)
+        frames = self._frames(asked, ready, checked, delivery)
+        return await deliver(request, 200, headers, frames, delivery)
+
+    def _body(self, asked: Asked, ready: Said, checked: Admitted) -> bytes:
+        if asked.dialect is Dialect.CHAT:
+            return chat_wire.body(ready.turn, asked.model, self.identifiers, self.chat)
+        return anthropic_wire.body(ready.turn, asked.model, self.identifiers, _transformations(checked))
+
+    def _frames(self, asked: Asked, ready: Said, checked: Admitted, delivery: Delivery) -> list[bytes]:
+        chars = delivery.fragment_chars
+        if asked.dialect is Dialect.ANTHROPIC:
+            told = _transformations(checked)
+            events = anthropic_wire.events(ready.turn, asked.model, self.identifiers, chars, told)
+            return arranged(events, delivery, Dialogue(anthropic_wire.PING, anthropic_wire.error_event()))
+        usage = bool((asked.body.get("stream_options") or {}).get("include_usage"))
+        events = chat_wire.events(
+            ready.turn, asked.model, self.identifiers, chars, include_usage=usage, server=self.chat
+        )
+        return arranged(events, delivery, Dialogue(chat_wire.PING, chat_wire.error_event()))
 
     async def _send_error(
         self, request: web.Request, dialect: Dialect, error: HttpError, delivery: Delivery
@@ -124,11 +162,11 @@ class Provider:
         return await deliver(request, error.status, headers, [body], delivery)
 
     async def _count_tokens(self, request: web.Request) -> web.StreamResponse:
-        checked = await self._checked(request, Dialect.ANTHROPIC)
+        checked, number = await self._checked(request, Dialect.ANTHROPIC)
         if isinstance(checked, HttpError):
             return await self._send_error(request, Dialect.ANTHROPIC, checked, Delivery())
-        tokens = len(orjson.dumps(checked.get("messages"))) // 4
-        return web.json_response({"input_tokens": tokens}, headers=_headers(Dialect.ANTHROPIC, self.identifiers))
+        counted = tokens(len(self.received[number].body))
+        return web.json_response({"input_tokens": counted}, headers=_headers(Dialect.ANTHROPIC, self.identifiers))
 
     async def _models(self, request: web.Request) -> web.StreamResponse:
         self._record(request, await request.read())
@@ -167,43 +205,8 @@ def _headers(dialect: Dialect, identifiers: Identifiers) -> dict[str, str]:
     return {"x-request-id": identifiers.next("req_", 32), "openai-version": "2020-10-01", "openai-processing-ms": "7"}
 
 
-def _parsed(request: web.Request, raw: bytes, dialect: Dialect) -> Document | HttpError:
-    refusal = _unauthorised(request, dialect)
-    if refusal is not None:
-        return refusal
-    try:
-        text = decoded(raw, request.headers.get("Content-Encoding", ""))
-        body = read(text)
-    except ValueError as error:
-        return HttpError(400, "invalid_request_error", f"The request body is not valid JSON: {error}")
-    if not isinstance(body, dict):
-        return HttpError(400, "invalid_request_error", "Input should be a valid dictionary")
-    required = ("model", "max_tokens") if dialect is Dialect.ANTHROPIC else ("model",)
-    counting = request.path.endswith("/count_tokens")
-    for key in required:
-        if key not in body and not (counting and key == "max_tokens"):
-            return _missing(key, dialect)
-    return (anthropic_refusal(body) if dialect is Dialect.ANTHROPIC else chat_refusal(body)) or body
-
-
-def _missing(key: str, dialect: Dialect) -> HttpError:
-    if dialect is Dialect.ANTHROPIC:
-        return HttpError(400, "invalid_request_error", f"{key}: Field required")
-    return HttpError(400, "invalid_request_error", f"you must provide a {key} parameter")
-
-
-def _unauthorised(request: web.Request, dialect: Dialect) -> HttpError | None:
-    headers = request.headers
-    bearer = headers.get("Authorization", "").startswith("Bearer ")
-    if dialect is Dialect.CHAT:
-        if bearer or "api-key" in headers:
-            return None
-        return HttpError(401, "invalid_request_error", "You didn't provide an API key.")
-    if not bearer and "x-api-key" not in headers:
-        return HttpError(401, "authentication_error", "x-api-key header is required")
-    if "anthropic-version" not in headers:
-        return HttpError(400, "invalid_request_error", "anthropic-version: header is required")
-    return None
+def _transformations(checked: Admitted) -> list[Document] | None:
+    return checked.heard.transformations if checked.heard is not None else None
 
 
 def _anthropic_model(name: str) -> Document:

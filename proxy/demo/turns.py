@@ -37,11 +37,15 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """A thinking block (Anthropic); Chat shows none. Without `text` it is one with `display: omitted`."""
+    """A thinking block (Anthropic); Chat shows it as `reasoning_content`, where its server does.
+
+    Without `text` it is one with `display: omitted`. Without `signature` the provider signs it; one that a script
+    states is refused when it comes back.
+    """
 
     text: str = ""
-    signature: str = "EpADCokBCA8YAipAc2NyaXB0ZWQ="
-    redacted: bool = False  # then `signature` is its opaque data
+    signature: str = ""
+    redacted: bool = False  # then `signature` is its opaque data, and `text` is not shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +83,20 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of the model. `stop` None means what a provider would say of these parts.
+    """One turn of the model. None means what a provider would say of these parts: the `stop`, the counted `usage`.
 
     `more_choices` are the parts of Chat's choices 1, 2, ... when the request asked for several.
     """
 
     parts: tuple[Part, ...]
     stop: Stop | None = None
-    usage: Usage = Usage()
+    usage: Usage | None = Usage()
     more_choices: tuple[tuple[Part, ...], ...] = ()
+
+    @property
+    def counted(self) -> Usage:
+        """The usage, which the provider states before it writes a turn."""
+        return self.usage if self.usage is not None else Usage()
 
     @property
     def choices(self) -> tuple[tuple[Part, ...], ...]:

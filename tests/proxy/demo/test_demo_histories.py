@@ -102,7 +102,7 @@ ANTHROPIC_REFUSED = {
 @pytest.mark.parametrize("messages", ANTHROPIC_TAKEN.values(), ids=ANTHROPIC_TAKEN)
 def test_anthropic_takes(messages) -> None:
     """A history that the real provider takes is not refused."""
-    assert anthropic_refusal({"messages": messages}) is None
+    assert anthropic_refusal({"messages": messages, "tools": [{"name": "web_fetch"}]}) is None
 
 
 @pytest.mark.parametrize(("words", "messages"), ANTHROPIC_REFUSED.items(), ids=ANTHROPIC_REFUSED)
