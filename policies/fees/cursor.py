@@ -56,7 +56,7 @@ class Cursor:
         return Span(self._atoms[start].span.start, self._atoms[end - 1].span.end)
 
     def follows_article(self, index: int) -> bool:
-        return index < len(self._atoms) and self._atoms[index].span.start in self._after_article
+        return self._atoms[index].span.start in self._after_article
 
     def comparator(self, index: int, position: Position) -> Comparator | None:
         """What bounds a number on this side of it."""

@@ -2,7 +2,7 @@
 
     bound  = prefix number [unit] [before reference] | number [unit] [before reference] suffix | number suffix unit
     range  = [from] number [unit] [before reference] to number unit | between number [unit] and number unit inclusive
-    point  = day of departure | day before departure
+    point  = [prefix] (day of departure | day before departure)
 
 Each function reads at an index and returns the index after what it took, or 0 where it took nothing.
 """
@@ -120,16 +120,18 @@ def _bound(cursor: Cursor, index: int) -> int:
 
 
 def _point(cursor: Cursor, index: int) -> int:
-    content, end = cursor.content(index), index + 1
-    days = content.days if isinstance(content, DayOf) else 1
-    if not isinstance(content, DayOf):
-        end = cursor.reference(index + 1)
-        if cursor.text(index) != cursor.lexicon.singular_day or end == index + 1:
+    prefix = cursor.comparator(index, Position.BEFORE)
+    at = index + (prefix is not None)
+    content = cursor.content(at)
+    if isinstance(content, DayOf):
+        days, end = content.days, at + 1
+    else:
+        days, end = 1, cursor.reference(at + 1)
+        if cursor.text(at) != cursor.lexicon.singular_day or end == at + 1:
             return 0
-    prefix = cursor.comparator(index - 1, Position.BEFORE)
-    span = cursor.span(index - (prefix is not None), end)
+    span = cursor.span(index, end)
     cursor.note_references(index, end)
-    number = Decimal(days)
     for side in Side if prefix is None else (prefix.side,):
-        cursor.add(ReadBound(side, number, TimeUnit.DAY, prefix is None or prefix.inclusive, span))
+        included = prefix is None or prefix.inclusive
+        cursor.add(ReadBound(side, Decimal(days), TimeUnit.DAY, included, span))
     return end

@@ -18,6 +18,7 @@ class Construct(Enum):
 
     VAGUE = "a vague clause"
     BOUNDED_FEE = "a fee with only an upper or lower bound"
+    LOOSE_BOUND = "a bound without the number that it bounds"
     ALTERNATIVES = "the greater or lower of several fees"
     COMPOUND = "a fee of several parts"
     OTHER_BASE = "a share of something else than the price or the paid amount"
@@ -105,9 +106,9 @@ class Lexicon:
     """`phrases` are lower-case tokens without articles, which may stand between any two of them; a token ending in `*`
     is a prefix, `...` stands for up to five tokens.
 
-    `unit_articles` are words that mean 1 right before a unit of time ("a week"); `singular_day` without a number is one
-    day ("the day before departure"). Ordinals end in one of
-    `ordinal_suffixes`, or, where `ordinal_dot`, in a full stop.
+    `unit_articles` are words that mean 1 right before a unit of time ("a week"). `prepositions` are bounds that mean
+    something else where no number follows ("within the city"). `singular_day` without a number is one day ("the day
+    before departure"). Ordinals end in one of `ordinal_suffixes`, or, where `ordinal_dot`, in a full stop.
     """
 
     language: Language
@@ -116,6 +117,7 @@ class Lexicon:
     phrases: Mapping[tuple[str, ...], Meaning]
     number_words: NumberWords
     unit_articles: frozenset[str]
+    prepositions: frozenset[str]
     singular_day: str
     ordinal_suffixes: frozenset[str]
     ordinal_dot: bool

@@ -14,7 +14,7 @@ from policies.fees.candidate import PercentBase, ReferenceKind
 from policies.fees.cursor import Cursor
 from policies.fees.day_terms import day_term
 from policies.fees.fee_terms import fee_term
-from policies.fees.lexicon import Construct, Sign
+from policies.fees.lexicon import Comparator, Construct, Sign
 from policies.fees.reading import (
     Flaw,
     Item,
@@ -61,6 +61,8 @@ def _single(cursor: Cursor, index: int) -> int:
         cursor.add(ReadMark(Mark.FROM_BOOKING, span))
     elif content is Sign.REMAINDER:
         cursor.add(ReadMark(Mark.REMAINDER, span))
+    elif isinstance(content, Comparator) and cursor.text(index) not in cursor.lexicon.prepositions:
+        cursor.add(ReadConstruct(Construct.LOOSE_BOUND, span))
     elif content is Sign.UPTO and isinstance(cursor.content(index + 1), PercentBase):
         cursor.add(ReadConstruct(Construct.BOUNDED_FEE, cursor.span(index, index + 2)))
     elif cursor.text(index).isalpha():

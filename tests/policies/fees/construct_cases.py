@@ -13,6 +13,8 @@ CLAUSES: tuple[tuple[str, str, Construct], ...] = (
     ("en", "depending on the season", Construct.VAGUE),
     ("en", "subject to the carrier's terms", Construct.VAGUE),
     ("en", "but at least EUR 40", Construct.BOUNDED_FEE),
+    ("en", "at most", Construct.LOOSE_BOUND),
+    ("de", "höchstens", Construct.LOOSE_BOUND),
     ("en", "with a maximum of one fare", Construct.BOUNDED_FEE),
     ("en", "or the deposit, whichever is greater", Construct.ALTERNATIVES),
     ("en", "plus the ticket costs", Construct.COMPOUND),

@@ -36,10 +36,23 @@ MODULES = (
     "clauses",
     "reader",
 )
-_HELPERS = ("drafts", "refusals", "construct_cases")
-_TESTS = ("test_fee_golden", "test_fee_coverage", "test_fee_engine", "test_fee_reader", "test_fee_refusals")
-_FIRST = {"engine": "test_fee_engine", "minor": "test_fee_engine", "schedule": "test_fee_coverage"}
-_FIRST |= {"coverage": "test_fee_coverage"} | dict.fromkeys(("reader", "clauses", "atoms", "text"), "test_fee_reader")
+_HELPERS = ("drafts", "refusals", "construct_cases", "item_cases")
+_TESTS = (
+    "test_fee_golden",
+    "test_fee_coverage",
+    "test_fee_engine",
+    "test_fee_reader",
+    "test_fee_candidate",
+    "test_fee_refusals",
+)
+_FIRST = {
+    "engine": "test_fee_engine",
+    "minor": "test_fee_engine",
+    "schedule": "test_fee_coverage",
+    "coverage": "test_fee_coverage",
+    "candidate": "test_fee_candidate",
+    **dict.fromkeys(("reader", "cursor", "day_terms", "fee_terms", "clauses", "atoms", "text"), "test_fee_reader"),
+}
 SECONDS_MAX = 2
 _PACKAGE = "policies.fees"
 _TEST_PACKAGE = "tests.policies.fees"

@@ -249,8 +249,8 @@ COVERAGE = (
     ),
     _steps(
         "both ends adjoin",
-        [(PERIOD, ADJOINING, "earlier than departure"), (ADJOINING, PERIOD, "later")],
-        "NO_NEIGHBOUR EDGE_NOT_STATED",
+        [(PERIOD, ADJOINING, "earlier, before departure"), (ADJOINING, PERIOD, "later")],
+        "NO_NEIGHBOUR",
     ),
     _steps(
         "no words for the rest", [_OVER_29, (ADJOINING, PERIOD, "of cancellations, up to departure")], "EDGE_NOT_STATED"

@@ -12,14 +12,26 @@ from policies.fees.atoms import atoms, parse_digits
 from policies.fees.candidate import Language, TimeUnit
 from policies.fees.clauses import clause
 from policies.fees.english import ENGLISH
-from policies.fees.english import number_words as english_number
+from policies.fees.english_numbers import number_words as english_number
 from policies.fees.german import GERMAN
-from policies.fees.german import number_words as german_number
+from policies.fees.german_numbers import number_words as german_number
 from policies.fees.languages import LEXICONS
 from policies.fees.lexicon import Construct, Sign, phrase_table
 from policies.fees.reader import read
-from policies.fees.reading import ReadAmount, ReadBound, ReadConstruct, ReadFlaw, ReadPercent
+from policies.fees.reading import (
+    Item,
+    ReadAmount,
+    ReadBase,
+    ReadBound,
+    ReadConstruct,
+    ReadFlaw,
+    ReadMark,
+    ReadPercent,
+    ReadReference,
+    ReadWord,
+)
 from policies.fees.text import Source, Span, normalise
+from tests.policies.fees.item_cases import ITEMS
 
 
 def _bounds(text: str, language: str) -> list[str]:
@@ -94,6 +106,38 @@ def _bounds(text: str, language: str) -> list[str]:
 def test_bounds(language: str, text: str, bounds: list[str]) -> None:
     """Each phrase bounds one side and says whether the day itself is in; what does not say so is a flaw."""
     assert _bounds(text, language) == bounds
+
+
+def _spelled(item: Item, words: str) -> str:
+    match item:
+        case ReadBound():
+            return f"{item.side.value} {item.number} {item.unit.value} {item.inclusive}: {words}"
+        case ReadPercent():
+            return f"{item.percent} %: {words}"
+        case ReadAmount():
+            return f"{item.amount} {item.currency}: {words}"
+        case ReadFlaw():
+            return f"{item.flaw.name}: {words}"
+        case ReadConstruct():
+            return f"{item.construct.name}: {words}"
+        case ReadReference():
+            return f"{item.kind.value}: {words}"
+        case ReadBase():
+            return f"{item.base.value}: {words}"
+        case ReadMark():
+            return f"{item.mark.value}: {words}"
+        case ReadWord():
+            return f"{'known' if item.known else 'unknown'}: {words}"
+
+
+@pytest.mark.parametrize(("language", "text", "items"), ITEMS)
+def test_nothing_is_passed_over(language: str, text: str, items: tuple[str, ...]) -> None:
+    """Every statement, flaw, construct and word of a text, each with exactly the words it stands in."""
+    normalised = normalise(text).text
+
+    found = read(normalised, LEXICONS[Language(language)])
+
+    assert tuple(_spelled(item, normalised[item.span.start : item.span.end]) for item in found) == items
 
 
 @pytest.mark.parametrize(
