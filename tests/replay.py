@@ -35,6 +35,11 @@ class Replay:
     steps: list[tuple[int, int]] = field(default_factory=list)
     limited: bool = False
 
+    @property
+    def ran(self) -> list[ToolCall]:
+        """What was released, which is never malformed."""
+        return [call for call in self.released if isinstance(call, ToolCall)]
+
     def decisions(self) -> list[tuple[str, str, bool]]:
         """(name, id, whether it was released) of each call that was decided, in the turn's order."""
         released = {id(call) for call in self.released}

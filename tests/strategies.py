@@ -182,7 +182,14 @@ def anthropic_frames(events: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 def anthropic_events(turn: Turn, *, reason: str | None = None) -> list[dict[str, Any]]:
     usage = {"input_tokens": 5, "output_tokens": 1}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None}
+    message: dict[str, Any] = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+        "stop_reason": None,
+    }
     events: list[dict[str, Any]] = [{"type": "message_start", "message": {**message, "usage": usage}}]
     for index, part in enumerate(turn.parts):
         start, deltas = _anthropic_block(part)

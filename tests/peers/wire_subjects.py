@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from unittest import mock
 
 from proxy.wire import anthropic, assembly, chat_calls, openai_chat, sse
+from proxy.wire.events import CallRepeated
 from tests.replay import Replay, Rule, replay
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _one_by_content(completed: Any) -> Any:
     for event in completed:
         said = (event.material.name, event.material.arguments)
         known = first.setdefault(said, event)
-        yield event if known is event else chat_calls.CallRepeated(event.key, known.key, event.material)
+        yield event if known is event else CallRepeated(event.key, known.key, event.material)
 
 
 def _last_slot(self: Any, choice: Any, index: int, number: Any, call_id: str, *, is_body: bool) -> Any:

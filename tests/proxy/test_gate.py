@@ -283,14 +283,14 @@ class GateMachine(RuleBasedStateMachine):
                     assert set(calls) <= set(self.answers), "a call leaves without an answer"
                     self.out += data
                 case Decide(calls=calls):
-                    self.to_decide |= set(calls)
+                    self.to_decide |= set(map(str, calls))
                 case EndAtLimit(keys=keys):
-                    self.to_decide |= set(keys)
+                    self.to_decide |= set(map(str, keys))
                     self.limited = True
-                    self.cut |= set(keys)
+                    self.cut |= set(map(str, keys))
                 case Record(keys=keys):
                     assert not set(keys) & set(self.answers), "recorded twice"
-                    self.to_record |= set(keys)
+                    self.to_record |= set(map(str, keys))
                 case Break(data=data):
                     self.out += data
                     self.over = True

@@ -106,6 +106,12 @@ class ToyWriter:
         self.said.update(new)
         return b"".join(f"[no {key}]".encode() for key in new)
 
+    def seal(self, mark: str) -> None:
+        """This dialect has no thinking."""
+
+    def append(self, text: str, end: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
+        return f"[{text}]".encode() + self.write(end, judged)
+
     def finish(self) -> bytes:
         return b"[end]"
 

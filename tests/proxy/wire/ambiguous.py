@@ -134,7 +134,7 @@ def chunk(delta: dict[str, Any], reason: str | None = None, index: int = 0, **mo
 
 
 def piece(index: int | None, call_id: str = "", name: str = "", arguments: Any = "", **more: Any) -> dict[str, Any]:
-    head = {} if index is None else {"index": index}
+    head: dict[str, Any] = {} if index is None else {"index": index}
     head |= {"id": call_id, "type": "function"} if call_id else {}
     body = {**({"name": name} if name else {}), "arguments": arguments}
     return {"tool_calls": [{**head, "function": body, **more}]}

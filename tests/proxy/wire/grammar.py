@@ -28,7 +28,8 @@ def frames(data: bytes) -> list[tuple[str | None, str]]:
     lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
     assert lines[-2:] == [b"", b""] or data == b"", "the last event has no blank line"
     found: list[tuple[str | None, str]] = []
-    event, parts = None, []
+    event: str | None = None
+    parts: list[bytes] = []
     for line in lines:
         if not line:
             if parts:

@@ -59,7 +59,8 @@ def lines_of(data: bytes) -> list[bytes]:
 def events_of(data: bytes) -> list[tuple[str | None, bytes]]:
     """Events by the specification; what stands behind the last blank line counts, since some clients read it."""
     events: list[tuple[str | None, bytes]] = []
-    event, parts = None, []
+    event: str | None = None
+    parts: list[bytes] = []
     for line in [*lines_of(data), b""]:
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")

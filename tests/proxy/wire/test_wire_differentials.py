@@ -246,7 +246,7 @@ def damaged(rng: random.Random, events: list[dict[str, Any]]) -> list[Any]:
     return events
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_damaged_streams_run_only_what_was_released(seed: int) -> None:
     """Structure-aware damage: never an exception of ours, and no call that an SDK finds was judged otherwise."""
     rng = random.Random(seed)
@@ -272,7 +272,7 @@ def test_damaged_streams_run_only_what_was_released(seed: int) -> None:
         (OPENAI_CHAT, CHAT_STREAMS["two choices, turn about"]),
     )
     for dialect, base in bases:
-        for _ in range(25):
+        for _ in range(20):
             events = damaged(rng, base)
             heads = [[f"event: {one['type']}"] if isinstance(one.get("type"), str) else [] for one in events]
             frames = [[*head, f"data: {json.dumps(one)}"] for head, one in zip(heads, events, strict=True)]

@@ -58,7 +58,7 @@ def test_anthropic_allowed_streams_pass_byte_for_byte(turn: model.Turn, ending: 
     data = model.anthropic_stream(turn, ending)
     result = replay(ANTHROPIC_MESSAGES, split_at(data, cuts), allow)
     assert result.data == data
-    assert [(call.id, call.raw) for call in result.released] == [(call.id, call.arguments) for call in turn.calls]
+    assert [(call.id, call.raw) for call in result.ran] == [(call.id, call.arguments) for call in turn.calls]
 
 
 @given(chat_turns, model.endings, model.cut_places)
@@ -67,7 +67,7 @@ def test_chat_allowed_streams_pass_byte_for_byte(turns: list[model.Turn], ending
     data = model.chat_stream(turns, ending)
     result = replay(OPENAI_CHAT, split_at(data, cuts), allow)
     assert result.data == data
-    assert sorted((call.id, call.raw) for call in result.released) == sorted(
+    assert sorted((call.id, call.raw) for call in result.ran) == sorted(
         (call.id, call.arguments) for turn in turns for call in turn.calls
     )
 
@@ -133,7 +133,7 @@ def test_anthropic_bodies_decide_as_streams(turn: model.Turn, data: st.DataObjec
     from_body = replay(ANTHROPIC_MESSAGES, body, rule, streamed=False)
     from_stream = replay(ANTHROPIC_MESSAGES, model.anthropic_stream(turn), rule)
     assert from_body.decisions() == from_stream.decisions()
-    assert [call.arguments for call in from_body.released] == [call.arguments for call in from_stream.released]
+    assert [call.arguments for call in from_body.ran] == [call.arguments for call in from_stream.ran]
     read = grammar.read_anthropic_body(from_body.data)
     assert [call[1] for call in read.calls] == [call.id for call in turn.calls if call.id in kept]
     if len(kept) == len(turn.calls):
