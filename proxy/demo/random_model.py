@@ -67,7 +67,8 @@ _WORDS = (
 class Habits:
     """How often the model does what, as probabilities; `fates` are weights among the calls.
 
-    `ends`: a turn has no call. `again`: a call is one that this conversation may have made before, arguments and all.
+    `ends`: a turn has no call. `again`: a call has the arguments that this conversation's calls often have; `insists`:
+    it is, with these, the one call that is refused to the model.
     """
 
     fates: Mapping[Fate, float] = field(default_factory=lambda: _WEIGHTS)
@@ -76,6 +77,7 @@ class Habits:
     thinks_between: float = 0.15
     talks: float = 0.6
     again: float = 0.3
+    insists: float = 0.15
     cut: float = 0.02  # by the token limit, behind its last part
     calls_max: int = 4
 
@@ -131,13 +133,13 @@ def _thinking(dice: random.Random) -> Thinking:
 
 
 def _call(seed: int, number: int, place: int, dice: random.Random, habits: Habits) -> Call:
-    fates = list(habits.fates)
-    (fate,) = dice.choices(fates, [habits.fates[one] for one in fates])
+    insists = dice.random() < habits.insists and habits.fates.get(Fate.TOLD_MODEL, 0) > 0
+    (fate,) = [Fate.TOLD_MODEL] if insists else dice.choices(list(habits.fates), list(habits.fates.values()))
     if fate is Fate.BROKEN:
         return Call(fate.value, dice.choice(_BROKEN))
-    # A call that comes again has arguments that depend on the conversation alone.
-    value = seed % 97 if dice.random() < habits.again else 100 + number * 10 + place
-    arguments = {"n": value, "note": "" if value < 97 else _prose(dice)}
+    arguments: dict[str, object] = {"n": 100 + number * 10 + place, "note": _prose(dice)}
+    if insists or dice.random() < habits.again:
+        arguments = {"n": seed % 97, "note": ""}  # of the conversation alone, so that a call comes again
     if fate is Fate.UNCLEAR:
         del arguments["n"]
     return Call(fate.value, _written(arguments, dice))
