@@ -12,6 +12,7 @@ import time
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -35,7 +36,6 @@ from proxy.store.connections import connect as connect_database
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-    from pathlib import Path
 
     from interceptors.case import Interceptor
     from proxy.demo.turns import Script
@@ -388,7 +388,9 @@ class Process:
 async def process(folder: Path, config: Path, values: Mapping[str, str]) -> AsyncIterator[Process]:
     """The real command, until the block ends; it is killed where it does not end by itself."""
     log = folder / "serve.log"
-    environment = {"PATH": "/usr/bin:/bin", "SESSION_KEY": SESSION_KEY, **values}
+    # The gate of this checkout, whichever one is installed.
+    checkout = str(Path(product.__file__).parents[1])
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": checkout, "SESSION_KEY": SESSION_KEY, **values}
     with log.open("wb") as sink:
         child = await asyncio.create_subprocess_exec(
             *command("serve", "--config", str(config)), stdout=asyncio.subprocess.PIPE, stderr=sink, env=environment

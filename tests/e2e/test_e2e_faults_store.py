@@ -101,11 +101,31 @@ async def test_a_raise_in_the_receipts_transaction(
 
     async with desk(tmp_path, always(TURN)) as gate:
         with monkeypatch.context() as patched:
-            patched.setattr(Transaction, "append", raising)
+            patched.setattr(Transaction, "write", raising)
             answer = await ask(gate, dialect, streamed=streamed)
         assert answer.calls == []
         assert b"alpha-mark" not in answer.body
         assert (await ask(gate, dialect, streamed=streamed)).calls != []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("dialect", BOTH, ids=[dialect.value for dialect in BOTH])
+async def test_a_bug_in_the_receipts_transaction(
+    tmp_path: Path, dialect: Dialect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What nobody expects ends the writing thread: that call and all that follow are refused, and `/readyz` says so."""
+
+    def raising(*_: object) -> Any:
+        raise RuntimeError("no")
+
+    async with desk(tmp_path, always(TURN)) as gate:
+        with monkeypatch.context() as patched:
+            patched.setattr(Transaction, "write", raising)
+            answer = await ask(gate, dialect)
+            assert (answer.calls, answer.whole) == ([], True)
+        assert (await ask(gate, dialect)).calls == []
+        async with gate.session.get(gate.admin + "/readyz") as ready:
+            assert ready.status == 503
 
 
 @pytest.mark.parametrize("dialect", BOTH, ids=[dialect.value for dialect in BOTH])
