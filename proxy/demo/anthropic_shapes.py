@@ -29,6 +29,13 @@ def shape_faults(body: Document) -> Iterator[str]:
         yield "messages: at least one message is required"
     for number, message in enumerate(messages):
         yield from _message_faults(number, message)
+    tools = body.get("tools") or []
+    for number, tool in enumerate(tools if isinstance(tools, list) else ()):
+        if not isinstance(tool, dict):
+            yield f"tools.{number}: Input should be a valid dictionary"
+    for key, kind in (("tools", list), ("thinking", dict)):
+        if not isinstance(body.get(key), kind | None):
+            yield f"{key}: Input should be a valid {'list' if kind is list else 'dictionary'}"
     breakpoints = _breakpoints([body.get("system"), body.get("tools"), messages])
     if breakpoints > _BREAKPOINTS_MAX:
         yield f"A maximum of {_BREAKPOINTS_MAX} blocks with cache_control may be provided. Found {breakpoints}."

@@ -50,14 +50,14 @@ def _chat_faults(messages: list[Any], server: ChatServer) -> Iterator[HttpError]
         if role == "tool":
             yield from _tool_message_faults(number, message, open_ids)
             continue
-        yield from _chat_unanswered(opened_at, open_ids)
+        yield from _chat_unanswered(opened_at, open_ids, server)
         open_ids, opened_at = {}, number
         if role == "assistant":
             yield from _assistant_faults(number, message, open_ids, server)
         elif role == "function" and not message.get("name"):
             text = "Missing parameter 'name': messages with role 'function' must have a 'name'."
             yield _chat_error(text, f"messages.[{number}].name", None)
-    yield from _chat_unanswered(opened_at, open_ids)
+    yield from _chat_unanswered(opened_at, open_ids, server)
 
 
 def _tool_message_faults(number: int, message: Document, open_ids: dict[str, bool]) -> Iterator[HttpError]:
@@ -81,9 +81,12 @@ def _tool_message_faults(number: int, message: Document, open_ids: dict[str, boo
         yield _chat_error(text, f"messages.[{number}].content", None)
 
 
-def _chat_unanswered(number: int, open_ids: dict[str, bool]) -> Iterator[HttpError]:
+def _chat_unanswered(number: int, open_ids: dict[str, bool], server: ChatServer) -> Iterator[HttpError]:
     missing = [identifier for identifier, answered in open_ids.items() if not answered]
-    if missing:
+    if missing and server.counts_results:
+        text = "Not the same number of function calls and responses"
+        yield HttpError(400, "invalid_request_message_error", text, code="3230")
+    elif missing:
         text = (
             "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
             "'tool_call_id'. The following tool_call_ids did not have response messages: " + ", ".join(missing)

@@ -45,7 +45,8 @@ class ChatServer:
     """The defaults are OpenAI's own.
 
     `id_chars_max`: the longest id of a call; newer hosts have no such limit (None).
-    `nine_char_ids`: ids are made, and taken, with exactly nine letters or digits (Mistral).
+    `nine_char_ids`: ids are made, and taken, with exactly nine letters or digits (Mistral). `counts_results`: it says
+    only that calls and results are not as many (Mistral).
     `reasoning`: thinking is shown as `reasoning_content`, which every assistant message with calls must bring back
     (DeepSeek).
     `signed_calls`: the first call of a turn carries `extra_content.google.thought_signature`, which must come back on
@@ -56,6 +57,7 @@ class ChatServer:
 
     id_chars_max: int | None = 40
     nine_char_ids: bool = False
+    counts_results: bool = False
     reasoning: bool = False
     signed_calls: bool = False
     signature_apart: bool = False
@@ -68,5 +70,5 @@ class ChatServer:
 OPENAI = ChatServer()
 DEEPSEEK = ChatServer(id_chars_max=None, reasoning=True)
 GEMINI = ChatServer(id_chars_max=None, signed_calls=True, indexes=Indexes.NONE, whole_calls=True, finish_stop=True)
-MISTRAL = ChatServer(nine_char_ids=True, whole_calls=True)
+MISTRAL = ChatServer(nine_char_ids=True, counts_results=True, whole_calls=True)
 OLLAMA = ChatServer(id_chars_max=None, indexes=Indexes.ZERO, whole_calls=True, object_arguments=True, finish_stop=True)

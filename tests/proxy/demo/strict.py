@@ -92,7 +92,7 @@ def three_loops(server: AnthropicServer = CLAUDE, betas: str = "") -> Desk:
     desk = Desk(server, betas)
     for number in range(2):
         desk.ask(Turn((Thinking(f"thought {number}"), Text("looking"), Call("f", '{"n": 120.00, "a": {"b": 1}}'))))
-        desk.answer()
+        desk.answer(text("and be quick"))
     desk.ask(Turn((Thinking("thought 2"), Text("done"))))
     desk.messages.append(user(text("thanks")))
     return desk

@@ -248,3 +248,19 @@ def test_every_fault_of_a_shape_is_found() -> None:
         "messages.2",
         "messages.3.content.0",
     ]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"tools": {}}, "tools: Input should be a valid list"),
+        ({"tools": ["f"]}, "tools.0: Input should be a valid dictionary"),
+        ({"thinking": "on"}, "thinking: Input should be a valid dictionary"),
+        ({"tools": None, "thinking": None}, ""),
+    ],
+)
+def test_the_other_fields(more, words: str) -> None:
+    """Tools and thinking have their types, or are not there."""
+    refusal = anthropic_refusal({"messages": [ASK], **more})
+
+    assert (refusal.message if refusal is not None else "") == words

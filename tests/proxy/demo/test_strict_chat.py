@@ -25,6 +25,7 @@ FOLLOWED = (
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The "
     "following tool_call_ids did not have response messages: "
 )
+COUNTED = "Not the same number of function calls and responses"
 PRECEEDING = (
     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
 )
@@ -49,8 +50,9 @@ def test_its_own_turn_comes_back(server: ChatServer) -> None:
     first, second = (call["id"] for call in messages[1]["tool_calls"])
     assert isinstance(admitted_chat({"messages": [*messages, ASK]}, server), Admitted)
 
-    assert refusal(messages[:-1], server) == FOLLOWED + second
-    assert refusal([*messages[:2], ASK, *messages[2:]], server) == f"{FOLLOWED}{first}, {second}"
+    one, both = (COUNTED, COUNTED) if server is MISTRAL else (FOLLOWED + second, f"{FOLLOWED}{first}, {second}")
+    assert refusal(messages[:-1], server) == one
+    assert refusal([*messages[:2], ASK, *messages[2:]], server) == both
     assert refusal([*messages, ASK, messages[2]], server) == PRECEEDING
     assert "'tool_call_id' of 'other' not found" in refusal(
         [*messages, {**messages[2], "tool_call_id": "other"}], server

@@ -139,6 +139,7 @@ INVALIDATES: dict[str, tuple[str, Callable[[Desk], None]]] = {
     "earlier messages deleted": ("1.content.0", lambda desk: desk.messages.__delitem__(slice(1, 3))),
     "a message put in": ("2.content.0", insert("messages.0", user(text("first")))),
     "a text block added to an earlier user turn": ("3.content.0", insert("messages.2.content.1", text("and"))),
+    "a text block removed from an earlier user turn": ("3.content.0", remove("messages.2.content.1")),
     "a text block removed": ("3.content.0", remove("messages.1.content.1")),
     "blocks reordered": (
         "3.content.0",
@@ -205,6 +206,18 @@ def test_system_messages_are_left_in_place() -> None:
 
     del desk.messages[1]
     assert desk.refusal() == f"messages.1.content.0: {ELSEWHERE}"
+
+
+def test_earlier_messages_reordered() -> None:
+    """The same messages in another order are another conversation."""
+    desk = Desk()
+    desk.messages[:] = [user(text("a")), assistant(text("b")), user(text("c")), assistant(text("d")), user(text("e"))]
+    desk.ask(Turn((Thinking("hm"), Text("f"))))
+    desk.messages.append(user(text("g")))
+    assert desk.refusal() == ""
+
+    desk.messages[0], desk.messages[2] = desk.messages[2], desk.messages[0]
+    assert desk.refusal() == f"messages.5.content.0: {ELSEWHERE}"
 
 
 def test_a_deferred_tool_counts_once_it_is_named() -> None:
