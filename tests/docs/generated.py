@@ -6,10 +6,11 @@ In a page, `<!-- generated: NAME -->` and `<!-- end -->` enclose such a part.
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import click
-from click.testing import CliRunner
 
 from interceptors.causes import RefusalCause, answer
 from interceptors.kinds import AbortCause
@@ -17,16 +18,14 @@ from interceptors.verification import LIMITS as CHAIN_LIMITS
 from interceptors.verification import Fault
 from policies.documents import keys
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
-from proxy.cli import cli
 from proxy.limits import LIMITS
 from proxy.logs import FIELDS
 from tests.docs.pages import ROOT, page_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 _PART = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-_HELP_WIDTH = 80
 _SAYS = {
     RefusalCause.UNKNOWN_TOOL: "as `unknown_tools` says",
     RefusalCause.FACT_MISSING: "as the fact's `missing` says, else `escalate`",
@@ -88,24 +87,11 @@ def _listed(lines: Iterable[str]) -> str:
 
 
 def _help() -> str:
-    return "".join(f"## {name}\n\n```text\n{text}```\n\n" for name, text in _helps())
-
-
-def _helps() -> Iterator[tuple[str, str]]:
-    context = click.Context(cli)
-    waiting = [("callgate",), *(("callgate", name) for name in cli.list_commands(context))]
-    while waiting:
-        path = waiting.pop(0)
-        yield " ".join(path), _help_of(path)
-        command = cli.get_command(context, path[1]) if len(path) == 2 else None
-        if isinstance(command, click.Group):
-            waiting[:0] = [(*path, name) for name in command.list_commands(context)]
-
-
-def _help_of(path: tuple[str, ...]) -> str:
-    result = CliRunner().invoke(cli, [*path[1:], "--help"], prog_name="callgate", terminal_width=_HELP_WIDTH)
-    assert result.exit_code == 0, result.output
-    return result.output
+    # In a process of its own: click keeps in a command what an earlier test called it with.
+    made = subprocess.run(
+        [sys.executable, "-m", "tests.docs.helps"], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60
+    )
+    return made.stdout
 
 
 PARTS: dict[str, Callable[[], str]] = {

@@ -11,11 +11,17 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from interceptors.context import FactFailure
+from interceptors.facts import KEYS_MAX
 from interceptors.kinds import Kind
 from interceptors.receipts import Decided
+from policies import yaml_reader
+from policies.expressions import parser
 from policies.expressions.functions import FUNCTIONS
+from policies.expressions.tokens import SOURCE_LENGTH_MAX
+from policies.files import FILES_MAX
 from policies.findings import FindingCode
 from policies.model import Ruling
+from policies.yaml_reader import BYTES_MAX
 from proxy.admin.app import admin_app
 from proxy.config_file import read_config_file
 from proxy.exchange import Ending
@@ -150,3 +156,18 @@ def test_the_example_of_the_limits_loads(tmp_path: Path) -> None:
     path.write_text(block.text, encoding="utf-8")
 
     assert read_config_file(path).limits.hold_ms_max == 5000
+
+
+def test_the_bounds_of_a_policy_are_those_of_the_code() -> None:
+    """docs/limits.md names each fixed bound with its figure."""
+    told = {row[0]: int(row[1].replace(",", "")) for row in page("docs/limits.md").tables["fixed"]}
+
+    assert told == {
+        "bytes of a policy file": BYTES_MAX,
+        "files of a policy": FILES_MAX,
+        "levels of nesting in a file": yaml_reader.DEPTH_MAX,
+        "characters of an expression": SOURCE_LENGTH_MAX,
+        "levels of nesting in an expression": parser.DEPTH_MAX,
+        "parts of an expression": parser.NODES_MAX,
+        "records of one fact in one decision": KEYS_MAX,
+    }
