@@ -28,6 +28,9 @@ class RefusalCause(Enum):
     MISSING_PARAMETER = "an argument is missing"
     INVALID_PARAMETER = "an argument has a value that is not accepted"
     UNDECLARED_PARAMETER = "an argument is not declared"
+    UNGROUNDED = "an argument does not come from where it must"
+    NOT_ALLOWED = "an argument is not on its list"
+    SENSITIVE_DATA = "an argument holds what may not leave"
     UNKNOWN_TOOL = "the policy does not name the tool"
     NOT_PERMITTED = "the identity may not use the tool"
     HALTED = "writes are halted"
@@ -41,8 +44,11 @@ class RefusalCause(Enum):
     FIELD_UNREADABLE = "a field is missing or of another type"
     EXPRESSION_ERROR = "an expression has no value"
     NO_LIMIT = "no limit is recorded"
+    PENDING = "the outcome of the same call is not known yet"
     RAISED = "an interceptor raised"
     STORE_DOWN = "the store failed"
+    REPEATED = "the same call was refused before"
+    REFUSED_TOGETHER = "a call beside it was refused"
     LOG_DOWN = "the log failed"
     HOLD_LIMIT = "the time limit of the hold was reached"
 
@@ -65,6 +71,9 @@ _ROWS: Final[Mapping[RefusalCause, tuple[Ruling, str]]] = MappingProxyType(
         RefusalCause.MISSING_PARAMETER: (Ruling.CLARIFY, "missing_parameter"),
         RefusalCause.INVALID_PARAMETER: (Ruling.CLARIFY, "invalid_parameter"),
         RefusalCause.UNDECLARED_PARAMETER: (Ruling.FORBID, "undeclared_parameter"),
+        RefusalCause.UNGROUNDED: (Ruling.CLARIFY, "ungrounded"),
+        RefusalCause.NOT_ALLOWED: (Ruling.FORBID, "not_allowed"),
+        RefusalCause.SENSITIVE_DATA: (Ruling.FORBID, "sensitive_data"),
         RefusalCause.NOT_PERMITTED: (Ruling.FORBID, "not_permitted"),
         RefusalCause.HALTED: (Ruling.FORBID, "halted"),
         RefusalCause.POLICY_UNAVAILABLE: (Ruling.FORBID, "policy_unavailable"),
@@ -76,7 +85,10 @@ _ROWS: Final[Mapping[RefusalCause, tuple[Ruling, str]]] = MappingProxyType(
         RefusalCause.FIELD_UNREADABLE: (Ruling.ESCALATE, "facts_incomplete"),
         RefusalCause.EXPRESSION_ERROR: (Ruling.ESCALATE, "facts_incomplete"),
         RefusalCause.NO_LIMIT: (Ruling.ESCALATE, "no_limit"),
+        RefusalCause.PENDING: (Ruling.FORBID, "pending_reconciliation"),
         RefusalCause.RAISED: (Ruling.FORBID, "internal_error"),
+        RefusalCause.REPEATED: (Ruling.FORBID, "repeated"),
+        RefusalCause.REFUSED_TOGETHER: (Ruling.FORBID, "refused_together"),
         RefusalCause.STORE_DOWN: (Ruling.FORBID, "store_unavailable"),
         RefusalCause.LOG_DOWN: (Ruling.FORBID, "store_unavailable"),
         RefusalCause.HOLD_LIMIT: (Ruling.FORBID, "hold_limit"),

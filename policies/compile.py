@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from policies.documents import keys
 from policies.documents.facts import read_facts
+from policies.documents.guards import GuardScope, read_not_user
 from policies.documents.replies import check_missing, present, read_replies
 from policies.documents.scalars import label
 from policies.documents.sections import read_constants, read_identities, read_reasons, read_session
 from policies.documents.tools import Defaults, Placed, Surroundings, read_defaults, read_tools
-from policies.model import Mode, Policy, Tool, UnknownTools
+from policies.model import Mode, Policy, Tool, UnknownResults, UnknownTools
 from policies.problems import DocumentError, Problems
 from policies.values import ANY, Type, record_of, type_of_value
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from policies.lists import Lists
     from policies.model import Fact, Identity, Origin, Reason, SessionField
     from policies.nodes import MappingNode, Node
+    from policies.patterns import Pattern
     from policies.values import Value
 
 LANGUAGE = 1
@@ -36,15 +39,21 @@ class PolicyError(DocumentError):
     """A policy that cannot be put in force. `str()` gives one `file:line: path: message` a line."""
 
 
-def compile_policy(root: MappingNode, folder: Path, files: tuple[Path, ...], revision: str) -> Policy:
-    """The policy that `root` states. `PolicyError` with all problems found; relative paths start at `folder`."""
+def compile_policy(
+    root: MappingNode, folder: Path, files: tuple[Path, ...], revision: str, lists: Lists | None = None
+) -> Policy:
+    """The policy that `root` states. `PolicyError` with all problems found; relative paths start at `folder`, the files
+    of allowlists are read through `lists`.
+    """
     problems = Problems()
     with problems.collect():
         root.check_keys(keys.TOP, keys.LATER)
     head = _Sections(root, problems)
     head.read("language", _language, LANGUAGE, required=True)
     settings = _settings(head)
-    parts = _parts(head, folder, settings.unknown_tools)
+    parts = _parts(head, folder, settings.unknown_tools, lists)
+    no_patterns: tuple[Pattern, ...] = ()
+    not_user = head.read("not_user", lambda node: read_not_user(node, problems), no_patterns)
     if problems:
         raise PolicyError(problems.found)
     return Policy(
@@ -53,6 +62,7 @@ def compile_policy(root: MappingNode, folder: Path, files: tuple[Path, ...], rev
         mode=settings.mode,
         time_zone=settings.time_zone,
         unknown_tools=settings.unknown_tools,
+        unknown_results=settings.unknown_results,
         pass_types=settings.pass_types,
         policy_stale_seconds_max=settings.policy_stale_seconds_max,
         identities=parts.identities,
@@ -65,6 +75,7 @@ def compile_policy(root: MappingNode, folder: Path, files: tuple[Path, ...], rev
         files=files,
         revision=revision,
         constant_origins=_origins(root.get("constants")),
+        not_user=not_user,
     )
 
 
@@ -76,6 +87,7 @@ class _Settings(NamedTuple):
     mode: Mode
     time_zone: ZoneInfo | None
     unknown_tools: UnknownTools
+    unknown_results: UnknownResults
     pass_types: frozenset[str]
     policy_stale_seconds_max: Decimal
 
@@ -99,13 +111,14 @@ def _settings(sections: _Sections) -> _Settings:
         owner=sections.read("owner", lambda node: node.text(), ""),
         mode=sections.read("mode", lambda node: node.choice(Mode, later=("shadow",)), Mode.ENFORCE),
         time_zone=sections.read("time_zone", lambda node: node.convert(_zone), None),
+        unknown_results=sections.read("unknown_results", lambda node: node.choice(UnknownResults), UnknownResults.PASS),
         unknown_tools=sections.read("unknown_tools", lambda node: node.choice(UnknownTools), UnknownTools.FORBID),
         pass_types=sections.read("pass_types", _pass_types, no_types),
         policy_stale_seconds_max=sections.read("policy_stale_seconds_max", _stale_seconds, STALE_SECONDS),
     )
 
 
-def _parts(sections: _Sections, folder: Path, unknown_tools: UnknownTools) -> _Parts:
+def _parts(sections: _Sections, folder: Path, unknown_tools: UnknownTools, lists: Lists | None) -> _Parts:
     """Each section is read where what it refers to is known."""
     problems = sections.problems
     session = sections.entries("session", lambda node: read_session(node, problems))
@@ -118,6 +131,7 @@ def _parts(sections: _Sections, folder: Path, unknown_tools: UnknownTools) -> _P
         facts,
         reasons,
         has_time_zone="time_zone" in sections.root,
+        guards=GuardScope(reasons, constants, lists=lists),
     )
     sections.read("facts", lambda node: check_missing(node.mapping(), facts, around, problems), None)
     defaults = sections.read("defaults", lambda node: read_defaults(node, around, problems), Defaults())
@@ -185,4 +199,6 @@ def _origins(section: Node | None) -> dict[str, Origin]:
 
 
 def _unknown_tool(defaults: Defaults) -> Tool:
-    return Tool("", defaults.effect, defaults.on_refusal, {}, None, defaults.rules, defaults.escalation, None)
+    tool = Tool("", defaults.effect, defaults.on_refusal, {}, None, defaults.rules, defaults.escalation, None)
+    tool = replace(tool, batch=defaults.batch)
+    return replace(tool, limits=defaults.limits, settle_within=defaults.settle_within, egress=defaults.egress)

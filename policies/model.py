@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from policies.limits import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,11 +21,17 @@ if TYPE_CHECKING:
     from pathlib import Path
     from zoneinfo import ZoneInfo
 
+    from policies.allowed import Allowlist
     from policies.expressions import Expression
+    from policies.guards import Egress, ValueSource
+    from policies.limits import Limit, OncePer
     from policies.patterns import Pattern
     from policies.secrets import Expandable
     from policies.templates import Template
     from policies.values import Type, Unit, Value
+
+SETTLE_WITHIN: Final = timedelta(minutes=15)
+"""How long the result of a call may take before its money counts as unknown, where the tool does not say."""
 
 
 class Ruling(Enum):
@@ -66,7 +75,25 @@ class ToolEffect(Enum):
 
 
 class OnRefusal(Enum):
-    CODE = "code"
+    """Who answers in the place of a refused call (DESIGN 5)."""
+
+    CODE = "code"  # the policy's reply; the turn ends
+    MODEL = "model"  # the model gets the refusal as the call's result
+
+
+class Batch(Enum):
+    """What the refusal of one call of a turn does to the calls beside it."""
+
+    INDEPENDENT = "independent"
+    ALL_OR_NOTHING = "all_or_nothing"
+
+
+class UnknownResults(Enum):
+    """What happens to the result of a call that this gate did not release. It grounds and settles nothing anyway."""
+
+    PASS = "pass"  # noqa: S105 - a word of the policy language
+    NOTICE = "notice"  # the model reads that nobody vouches for it
+    REFUSE = "refuse"  # the request is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +134,8 @@ class Argument:
     """One declared argument (or a field of an object, or the element of a list).
 
     `type` is what the value becomes in expressions. `one_of` holds the allowed spellings. `money_unit` is None but for
-    money, whose wire value is a number in that unit and never carries a currency of its own.
+    money, whose wire value is a number in that unit and never carries a currency of its own. With `sources` the value
+    must come from one of them; `is_exempt` from the look at what may not leave (`egress`), with all that it holds.
     """
 
     name: str
@@ -121,6 +149,9 @@ class Argument:
     maximum: Value | None = None
     element: Argument | None = None  # of a list
     fields: Mapping[str, Argument] = field(default_factory=dict)  # of an object
+    sources: tuple[ValueSource, ...] = ()
+    allow: Allowlist | None = None
+    is_exempt: bool = False
     origin: Origin | None = None
 
 
@@ -178,12 +209,32 @@ class FactUse:
 class Tool:
     name: str
     effect: ToolEffect
-    on_refusal: OnRefusal
+    on_refusal: OnRefusal | None  # None: by its effect, and by who asks (`answers`)
     facts: Mapping[str, FactUse]  # in the order in which they can be read
     arguments: Mapping[str, Argument] | None  # None: the request's own schema speaks alone
     rules: tuple[Rule, ...]
     escalation: Mapping[str, Template]
     origin: Origin | None  # None for a tool that only `defaults` describe
+    egress: Egress | None = None
+    limits: tuple[Limit, ...] = ()
+    once_per: OncePer | None = None
+    inject: str | None = None  # the argument that the key of the intent is put into
+    result: Mapping[str, FactField] = field(default_factory=dict)  # what may be read of its results
+    not_executed_when: Expression | None = None  # None: no result frees what was reserved
+    settle_within: timedelta = SETTLE_WITHIN
+
+    @property
+    def reserves(self) -> bool:
+        """Whether its calls hold something until their results are known."""
+        return self.once_per is not None or any(limit.measure is not Measure.VALUE for limit in self.limits)
+
+    batch: Batch = Batch.INDEPENDENT
+
+    def answers(self, *, autonomous: bool) -> OnRefusal:
+        """Who answers a refusal: by default code for writes, and the model for reads and for autonomous identities."""
+        if self.on_refusal is not None:
+            return self.on_refusal
+        return OnRefusal.MODEL if autonomous or self.effect is ToolEffect.READ else OnRefusal.CODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +243,7 @@ class Identity:
     token: Expandable
     tools: frozenset[str] | None  # folded names; None: every tool
     origin: Origin
+    autonomous: bool = False  # no person reads along: its refusals go to the model
 
 
 class SessionSource(Enum):
@@ -229,7 +281,9 @@ class Policy:
     unknown_tool: Tool  # what `defaults` say of a tool that is not named
     files: tuple[Path, ...]
     revision: str
+    unknown_results: UnknownResults = UnknownResults.PASS
     constant_origins: Mapping[str, Origin] = field(default_factory=dict)
+    not_user: tuple[Pattern, ...] = ()  # beside the built-in ones: what of a user's text is not the user's own
 
     def tool(self, name: str) -> Tool | None:
         return self.tools.get(folded(name))

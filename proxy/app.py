@@ -20,6 +20,8 @@ from proxy.environment import Environment, process_environment
 from proxy.facts_reader import FactsReader
 from proxy.identity import tenant_key
 from proxy.judge import Judge
+from proxy.ledger.keeper import Ledger
+from proxy.ledger.vault import LedgerError, Vault
 from proxy.listener import Listener
 from proxy.logs import Event, Logs, capture_libraries
 from proxy.metrics import Metrics
@@ -41,8 +43,8 @@ def serve(settings: Settings) -> None:
     """Run the gate until SIGTERM or SIGINT, then drain.
 
     Raises:
-        ConfigError, PolicyUnusableError, SecretError, StateFolderError, StoreError, AdminFileError, OSError: it cannot
-            start; the message says what to change.
+        ConfigError, PolicyUnusableError, SecretError, StateFolderError, StoreError, LedgerError, AdminFileError,
+        OSError: it cannot start; the message says what to change.
     """
     environment = process_environment()
     connected = connect_settings(settings, environment)
@@ -71,12 +73,13 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         outcomes = Outcomes(store, metrics.store_failed)
         stack.push_async_callback(outcomes.close)
         judge = Judge(policy, facts, store, outcomes, utc_now, settings.limits.hold_ms_max)
-        services = Services(settings, connected, policy, judge, store, upstream, logs, metrics, key)
+        ledger = await _ledger(stack, settings, logs, metrics)
+        services = Services(settings, connected, policy, judge, store, ledger, upstream, logs, metrics, key)
         listener = Listener(services)
         stopping = _stop_signal()
         admin = await _start_admin(stack, settings, connected, services, lambda: listener.is_draining)
         agents = await _start(stack, _agent_runner(listener, settings), settings.listen)
-        retention = asyncio.ensure_future(_retain(settings, store, logs))
+        retention = asyncio.ensure_future(_retain(settings, store, ledger, logs))
         stack.callback(retention.cancel)
         logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
         sys.stdout.write(f"listening on http://{agents.address}\n")
@@ -91,6 +94,17 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         head = store.head  # behind everything that this process writes
         logs.event(Event.CHAIN_HEAD, writer=head.writer, seq=head.seq, hash=head.hash)
         logs.event(Event.STOPPED)
+
+
+async def _ledger(stack: AsyncExitStack, settings: Settings, logs: Logs, metrics: Metrics) -> Ledger:
+    vault = await asyncio.to_thread(Vault, settings.state, settings.retain.ledger.total_seconds())
+    stack.callback(vault.close)
+
+    def failed(problem: str) -> None:
+        metrics.ledger_failed()
+        logs.event(Event.LEDGER_FAILED, error=problem)
+
+    return Ledger(vault, utc_now, failed)
 
 
 def _policy(
@@ -178,6 +192,7 @@ async def _start_admin(
         Collaborators(
             persons=Persons(persons),
             store=services.store,
+            ledger=services.ledger,
             policy=services.policy,
             metrics=services.metrics,
             logs=services.logs,
@@ -191,7 +206,7 @@ async def _start_admin(
     return site
 
 
-async def _retain(settings: Settings, store: Store, logs: Logs) -> None:
+async def _retain(settings: Settings, store: Store, ledger: Ledger, logs: Logs) -> None:
     """Ends retentions now and every hour; what fails is told, and tried again."""
     while True:
         now = utc_now()
@@ -199,9 +214,12 @@ async def _retain(settings: Settings, store: Store, logs: Logs) -> None:
             await store.retain(
                 receipts_before=now - settings.retain.receipts, payloads_before=now - settings.retain.payloads, at=now
             )
+            await asyncio.to_thread(ledger.expire)
             logs.event(Event.RETAINED)
         except StoreError:
             logs.event(Event.STORE_FAILED)
+        except LedgerError:
+            logs.event(Event.LEDGER_FAILED)
         await asyncio.sleep(_RETAIN_EVERY_SECONDS)
 
 

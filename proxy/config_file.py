@@ -172,7 +172,7 @@ def _limits(node: Node) -> Limits:
 
 def _retain(node: Node) -> Retain:
     section = node.mapping()
-    section.check_keys(("receipts", "payloads"), later=("ledger",))
+    section.check_keys(("receipts", "payloads", "ledger"))
     values = {name: value.convert(retention) for name, value in section.entries.items()}
     retain = Retain(**values)
     if retain.payloads > retain.receipts:

@@ -21,20 +21,37 @@ from multidict import CIMultiDict
 from interceptors.calls import Call, Cause, MalformedToolCall
 from interceptors.causes import RefusalCause
 from interceptors.receipts import AbortCause
-from proxy.gate import Break, Command, Continue, Decide, EndAtLimit, Finish, Gate, Limit, Note, Write
-from proxy.gate import Record as RecordCommand
+from policies.model import Batch
+from proxy.answers import answer
+from proxy.gate import Gate
+from proxy.gate_commands import (
+    Break,
+    Command,
+    Continue,
+    Decide,
+    EndAtLimit,
+    Finish,
+    Limit,
+    Note,
+    RefuseTogether,
+    Remember,
+    Write,
+)
+from proxy.gate_commands import Record as RecordCommand
 from proxy.records import aborted, delivered, observed
 from proxy.wire.dialect import Fault
-from proxy.wire.events import RELEASED, Answer, Breach, Key, Replaced
+from proxy.wire.events import Answer, Breach, Key
 from proxy.wire.sse import Frame, Framer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from interceptors.receipts import Record
     from proxy.headers import Pairs
     from proxy.judge import Judge, Judgment, Scene
     from proxy.limits import Limits
+    from proxy.onward import Onward
+    from proxy.policy_source import Revision
     from proxy.wire.dialect import Dialect
 
 T = TypeVar("T")
@@ -90,6 +107,9 @@ class Exchange:
         pass_types: frozenset[str],
         deadline: float,
         holds: Callable[[int], None],
+        onward: Onward,
+        revision: Revision,
+        waits: bool,
     ) -> None:
         self._request = request
         self._upstream = upstream
@@ -102,7 +122,20 @@ class Exchange:
         self._limits = limits
         self._deadline = deadline
         self._holds = holds
-        self._gate = Gate(dialect.reader(streamed, pass_types), dialect.writer(streamed), limits.held_bytes_max)
+        self._pass_types = pass_types
+        self._onward = onward
+        self._leg = 0
+        together = frozenset(key for key, tool in revision.policy.tools.items() if tool.batch is Batch.ALL_OR_NOTHING)
+        self._gate = Gate(
+            dialect.reader(streamed, pass_types),
+            dialect.writer(streamed),
+            limits.held_bytes_max,
+            memory=onward.memory(revision, scene, limits, streamed=streamed),
+            waits=waits or bool(together),
+            together=together,
+        )
+        if onward.last_mark:
+            self._gate.seal(onward.last_mark)
         self._judgments: dict[Key, Judgment] = {}
         self._out: list[bytes] = []
         self._leaving: list[Key] = []
@@ -149,34 +182,51 @@ class Exchange:
         await self._writing(self._response.write_eof())
 
     async def _pump(self) -> None:
+        """Leg after leg, until the turn is over."""
+        leg = -1
+        while leg != self._leg:
+            leg = self._leg
+            await self._pump_leg(leg)
+        await self._carry_out(self._gate.close())
+        await self._flush()
+
+    async def _pump_leg(self, leg: int) -> None:
         framer = Framer(self._limits.held_bytes_max)
-        while not self._gate.is_over and (data := await self._next_bytes()):
+        while self._is_on(leg) and (data := await self._next_bytes()):
             for frame in framer.feed(data):
-                await self._carry_out(self._gate.receive(0, frame))
-            if framer.fault:
+                await self._carry_out(self._gate.receive(leg, frame))
+            if framer.fault and self._is_on(leg):
                 await self._carry_out(self._gate.break_off(Breach.FRAMING))
             await self._flush()
         if (last := framer.close()) is not None:
-            await self._carry_out(self._gate.receive(0, last))
-        if framer.fault:
+            await self._carry_out(self._gate.receive(leg, last))
+        if framer.fault and self._is_on(leg):
             await self._carry_out(self._gate.break_off(Breach.FRAMING))
-        await self._end()
+        await self._carry_out(self._gate.end(leg))
+        await self._flush()
+
+    def _is_on(self, leg: int) -> bool:
+        return leg == self._leg and not self._gate.is_over
 
     async def _run_body(self) -> None:
         """A JSON body is a stream of one frame; the head waits for it, since its length may change."""
-        try:
-            body = await self._read_body()
-        except _LateError:
-            self.summary.ending = Ending.LIMIT
-            await self._fail(Fault.UPSTREAM_TIMEOUT, "the provider's answer took longer than exchange_ms_max")
-            return
-        if body is None:
-            self.summary.ending = Ending.LIMIT
-            await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
-            return
-        if body:
-            await self._carry_out(self._gate.receive(0, Frame(body, None, body)))
-        await self._end(flush=False)
+        leg = -1
+        while leg != self._leg:
+            leg = self._leg
+            try:
+                body = await self._read_body()
+            except _LateError:
+                self.summary.ending = Ending.LIMIT
+                await self._fail(Fault.UPSTREAM_TIMEOUT, "the provider's answer took longer than exchange_ms_max")
+                return
+            if body is None:
+                self.summary.ending = Ending.LIMIT
+                await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
+                return
+            if body:
+                await self._carry_out(self._gate.receive(leg, Frame(body, None, body)))
+            await self._carry_out(self._gate.end(leg))
+        await self._carry_out(self._gate.close())
         data = b"".join(self._out)
         status = self._upstream.status if self.summary.ending is Ending.COMPLETE else Fault.UPSTREAM_FAILED.value
         self.summary.status = status
@@ -184,13 +234,6 @@ class Exchange:
         await self._writing(response.prepare(self._request))
         await self._writing(response.write_eof())
         self._left(len(data))
-
-    async def _end(self, *, flush: bool = True) -> None:
-        if commands := self._gate.end(0):
-            await self._carry_out(commands)
-        await self._carry_out(self._gate.close())
-        if flush:
-            await self._flush()
 
     async def _read_body(self) -> bytes | None:
         """The whole body; None where it is larger than `response_bytes_max`."""
@@ -254,7 +297,7 @@ class Exchange:
                     queue.extendleft(reversed(await self._record(keys)))
                 case EndAtLimit(keys=keys, limit=limit):
                     self.summary.ending, self.summary.breach = Ending.LIMIT, limit.value
-                    queue.extendleft(reversed(await self._refuse_at_limit(keys)))
+                    queue.extendleft(reversed(self._refuse(keys, RefusalCause.HOLD_LIMIT)))
                 case Break(breach=breach, data=data, keys=keys):
                     self.summary.ending, self.summary.breach = Ending.BROKEN, breach.value
                     cause = AbortCause.CONFLICT if breach is Breach.FROZEN_CALL else AbortCause.BROKEN
@@ -265,8 +308,12 @@ class Exchange:
                     self._outcomes.append(observed(name, self._scene, self._judge.clock(), "response"))
                 case Finish():
                     pass
+                case RefuseTogether(keys=keys):
+                    queue.extendleft(reversed(self._refuse(keys, RefusalCause.REFUSED_TOGETHER)))
+                case Remember(turn=turn):
+                    await self._onward.remember(turn, self.summary.judgments, self._scene)
                 case Continue():
-                    raise AssertionError("no tool of this version is answered by the model")
+                    queue.extendleft(reversed(await self._go_on(command)))
                 case _:
                     assert_never(command)
 
@@ -280,14 +327,38 @@ class Exchange:
         else:
             judgments = await self._judge.decide(calls, self._scene)
         self._judgments |= judgments
-        return self._gate.decided({key: _answer(judgment) for key, judgment in judgments.items()})
+        return self._gate.decided(self._answers(judgments))
 
-    async def _refuse_at_limit(self, keys: Sequence[Key]) -> Sequence[Command]:
-        """What is known of the calls that a limit ends; an open call is malformed, whatever came of it."""
+    def _refuse(self, keys: Sequence[Key], cause: RefusalCause) -> Sequence[Command]:
+        """Refuse what is known of these calls; an open call is malformed, whatever came of it."""
         calls = {key: self._gate.call(key) or MalformedToolCall("", Cause.CUT_OFF, "", 0) for key in keys}
-        judgments = self._judge.refuse(calls, RefusalCause.HOLD_LIMIT)
-        self._judgments |= judgments
-        return self._gate.decided({key: _answer(judgment) for key, judgment in judgments.items()})
+        self._judgments |= self._judge.refuse(calls, cause)
+        return self._gate.decided(self._answers(keys))
+
+    async def _go_on(self, command: Continue) -> Sequence[Command]:
+        """Ask upstream again; the client hears keep-alives meanwhile."""
+        self._left(0)
+        opening = asyncio.ensure_future(self._onward.next_leg(command))
+        try:
+            leg = await self._waiting(opening)
+        finally:
+            opening.cancel()
+        if leg is None:
+            return self._gate.leg_failed()
+        self._upstream = leg
+        self._leg += 1
+        self._gate.seal(self._onward.mark)
+        if self._streamed:
+            self._gate.next_leg()
+        else:
+            self._judgments = {}
+            writer = self._dialect.writer(streamed=False)
+            writer.seal(self._onward.mark)
+            self._gate.next_leg(self._dialect.reader(streamed=False, pass_types=self._pass_types), writer)
+        return []
+
+    def _answers(self, keys: Iterable[Key]) -> dict[Key, Answer]:
+        return {key: answer(self._judgments[key], self._scene.identity) for key in keys}
 
     async def _record(self, keys: Sequence[Key]) -> Sequence[Command]:
         judged = {key: self._judgments[key] for key in keys}
@@ -295,7 +366,7 @@ class Exchange:
         recorded = await self._waiting(self._recording)
         self._recording = None
         self._take(recorded)
-        return self._gate.recorded({key: _answer(judgment) for key, judgment in recorded.items()})
+        return self._gate.recorded(self._answers(recorded))
 
     def _take(self, recorded: Mapping[Key, Judgment]) -> None:
         self._judgments |= recorded
@@ -392,7 +463,3 @@ class Exchange:
             self._response = web.Response(status=fault.value, body=body, content_type="application/json")
             await self._writing(self._response.prepare(self._request))
             await self._writing(self._response.write_eof())
-
-
-def _answer(judgment: Judgment) -> Answer:
-    return RELEASED if judgment.is_allowed else Replaced(judgment.decision.reply)

@@ -2,8 +2,9 @@
 
 Sans-IO: the caller (`proxy/exchange.py`) carries out each command in order and tells the gate what came of it.
 Frames leave in the order in which they came. The frames of a call, and all behind it, wait until it is judged
-(`Decide`), certain (the reader confirmed it) and written down (`Record`). Indexes, ids and the end belong to the turn,
-not to a leg: the writer lives as long as the gate.
+(`Decide`), certain (the reader confirmed it) and written down (`Record`); those of a call whose refusal the model is to
+hear wait for the end of the leg, when it is known whether the turn goes on (DESIGN 5). Indexes, ids and the end belong
+to the turn, not to a leg: the writer lives as long as the gate.
 """
 
 from __future__ import annotations
@@ -11,11 +12,28 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from interceptors.calls import ToolCall
+from policies.model import folded
+from proxy.gate_commands import (
+    Break,
+    Command,
+    Continue,
+    Decide,
+    EndAtLimit,
+    Finish,
+    Limit,
+    Note,
+    Record,
+    RefuseTogether,
+    Remember,
+    Write,
+)
+from proxy.wire import envelope
 from proxy.wire.dialect import Judged, Reader, Writer
 from proxy.wire.events import (
+    HIDDEN,
     Answer,
     Breach,
     CallCompleted,
@@ -26,85 +44,21 @@ from proxy.wire.events import (
     Key,
     Material,
     Observed,
+    Released,
     Replaced,
+    Returned,
     TurnEnded,
     WireBroken,
     WireEvent,
 )
+from proxy.wire.transcript import HiddenResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from interceptors.calls import Call
+    from proxy.turn_memory import Remembered, TurnMemory
     from proxy.wire.sse import Frame
-
-
-class Limit(Enum):
-    """A bound of G12 that ends the turn. The value is the name of its setting."""
-
-    HELD_BYTES = "held_bytes_max"
-    HOLD = "hold_ms_max"
-    EXCHANGE = "exchange_ms_max"
-
-
-class Write(NamedTuple):
-    """Send these bytes; `calls` are those whose answer leaves with them."""
-
-    data: bytes
-    calls: tuple[Key, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Decide:
-    """Judge these calls together, then say `decided`."""
-
-    calls: Mapping[Key, Call]
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """Write the decisions on these calls down, durably, then say `recorded`."""
-
-    keys: tuple[Key, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something the provider executed itself went by."""
-
-    observed: str
-
-
-@dataclass(frozen=True, slots=True)
-class Continue:
-    """Ask upstream again with the results of refused calls, on the next leg. Not given while `on_refusal` is `code`."""
-
-    keys: tuple[Key, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EndAtLimit:
-    """A limit was reached: these calls are refused for it. Answer with `decided`, then `recorded`; the turn ends."""
-
-    limit: Limit
-    keys: tuple[Key, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """The stream cannot be mediated any further: send `data` and end. `keys` are calls that will not be delivered."""
-
-    breach: Breach
-    data: bytes
-    keys: tuple[Key, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """Nothing more will come: upstream may be closed."""
-
-
-Command: TypeAlias = "Write | Decide | Record | Note | Continue | EndAtLimit | Break | Finish"
 
 
 class _Stage(Enum):
@@ -112,6 +66,7 @@ class _Stage(Enum):
     JUDGING = auto()
     JUDGED = auto()
     RECORDING = auto()
+    WAITING = auto()  # recorded; how it leaves is known when the leg has ended
     RESOLVED = auto()
 
 
@@ -126,23 +81,45 @@ class _Held:
 
 
 class Gate:
-    """One turn. `legs` maps the number of each leg to its reader; this version opens leg 0 only."""
+    """One turn. `memory` is None where no refusal of it may go to the model.
 
-    def __init__(self, reader: Reader, writer: Writer, held_bytes_max: int) -> None:
-        self._legs = {0: reader}
+    `waits`: no call of a leg leaves before all are judged. `together` are folded names of tools: where one of them is
+    called, or the reader says that the calls are bound, one refusal of the leg refuses all.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        writer: Writer,
+        held_bytes_max: int,
+        *,
+        memory: TurnMemory | None = None,
+        waits: bool = False,
+        together: frozenset[str] = frozenset(),
+    ) -> None:
+        self._reader = reader
         self._writer = writer
         self._held_bytes_max = held_bytes_max
+        self._memory = memory
+        self._waits = waits
+        self._together = together
         self._queue: deque[FrameRead] = deque()
         self._queued_bytes = 0
         self._calls: dict[Key, _Held] = {}
         self._judged: dict[Key, Judged] = {}
+        self._leg = 0
+        self._leg_calls: list[Key] = []
+        self._kept_back: list[FrameRead] = []  # the end of a leg that went on, for when the next one fails
+        self._first_text = ""  # of the first refusal of the turn that the model was to hear
         self._ended = False  # the dialect's own end was read
+        self._settled = False  # how the calls of this leg leave is known
+        self._going_on = False  # between two legs
         self._closing = False  # a limit was reached: what is held leaves as it is answered, and nothing else comes
         self._over = False
 
     @property
     def holding(self) -> bool:
-        return bool(self._queue)
+        return bool(self._queue) or self._going_on
 
     @property
     def held_bytes(self) -> int:
@@ -166,10 +143,15 @@ class Gate:
         return self._calls[key].call
 
     def receive(self, leg: int, frame: Frame) -> list[Command]:
-        """One frame of a leg."""
-        if self._over or self._closing or (self._ended and self._is_edited()):
+        """One frame of a leg. Frames of a leg that is not the present one are late, and nothing."""
+        if self._over or self._closing or leg != self._leg or self._going_on or (self._ended and self._is_edited()):
             return []  # a turn that code ended has ended
-        events = self._legs[leg].receive(frame)
+        came, joined = frame, self._memory.join(frame) if self._memory is not None and leg else frame
+        if joined is None:
+            return []
+        events = self._reader.receive(joined)
+        if self._memory is not None:
+            self._keep(events, came)
         if len(events) == 1 and not self._queue and not frame.is_disguised and not frame.is_unended:
             event = events[0]
             if isinstance(event, FrameRead) and not event.keys:  # what nearly all frames are: text, and nothing waits
@@ -178,17 +160,41 @@ class Gate:
 
     def end(self, leg: int) -> list[Command]:
         """A leg ended: its open calls are cut off, and the rest leaves."""
-        if self._over or self._closing:
+        if self._over or self._closing or leg != self._leg or self._going_on:
             return []
-        return self._take(self._legs[leg].end())
+        commands = self._take(self._reader.end())
+        return [*commands, *self._settle()]
 
     def break_off(self, breach: Breach) -> list[Command]:
         """The bytes cannot be framed."""
-        return [] if self._over else self._take([WireBroken(breach)])
+        return [] if self._over or self._going_on else self._take([WireBroken(breach)])
+
+    def seal(self, mark: str) -> None:
+        """What the model thinks from here on depends on the hidden turn `mark`."""
+        self._writer.seal(mark)
+
+    def next_leg(self, reader: Reader | None = None, writer: Writer | None = None) -> None:
+        """Upstream answers again. A body is a turn of its own to read and write; a stream goes on in the same ones."""
+        self._going_on = self._ended = self._settled = False
+        self._leg += 1
+        self._leg_calls = []
+        if reader is not None and writer is not None:
+            self._reader, self._writer = reader, writer
+            self._calls.clear()
+            self._judged.clear()
+
+    def leg_failed(self) -> list[Command]:
+        """Upstream does not answer again: the turn ends with the words of its first refusal."""
+        assert self._memory is not None
+        self._going_on = False
+        self._over = True
+        text = self._first_text
+        data = self._writer.append(text, self._kept_back, self._judged)
+        return [Remember(self._memory.failed(text)), Write(data), Finish()]
 
     def close(self) -> list[Command]:
         """After `end` and its commands: finish what upstream left open, if anything was taken out of the turn."""
-        if self._over:
+        if self._over or self._going_on:
             return []
         self._over = True
         data = b"" if self._ended or not self._is_edited() else self._writer.finish()
@@ -198,6 +204,8 @@ class Gate:
         """A limit of the exchange was reached: the calls that have not left are refused, and the turn ends."""
         if self._over or self._closing:
             return []
+        if self._going_on:
+            return self.leg_failed()
         self._closing = True
         keys = tuple(key for key, held in self._calls.items() if held.stage is not _Stage.RESOLVED and not held.repeats)
         for key in keys:
@@ -224,9 +232,21 @@ class Gate:
             return []
         for key, answer in answers.items():
             held = self._calls[key]
-            held.answer, held.stage = answer, _Stage.RESOLVED
-            self._judged[key] = Judged(held.material or Material("", "", "", ""), answer)
-        return self._flush()
+            held.answer = answer
+            if isinstance(answer, Returned) and not self._closing:
+                held.stage = _Stage.WAITING
+            else:
+                self._resolve(key, Replaced(answer.text) if isinstance(answer, Returned) else answer)
+        return [*self._settle(), *self._flush()] if self._ended else self._flush()
+
+    def _keep(self, events: Sequence[WireEvent], came: Frame) -> None:
+        assert self._memory is not None
+        for event in events:
+            if isinstance(event, FrameRead):
+                value = event.value if event.frame is came else _value_of(came)
+                self._memory.add(event, came, value)
+            elif isinstance(event, CallCompleted):
+                self._memory.complete(event.key, event.material)
 
     def _take(self, events: Sequence[WireEvent]) -> list[Command]:
         commands: list[Command] = []
@@ -260,8 +280,10 @@ class Gate:
         if completed:
             commands.append(Decide(completed))
         commands += self._record()
+        if self._ended and not completed:
+            commands += self._settle()
         commands += self._flush()
-        if self._queued_bytes > self._held_bytes_max and not completed:
+        if self._queued_bytes > self._held_bytes_max and not completed and not self._going_on:
             commands += self.reach(Limit.HELD_BYTES)
         return commands
 
@@ -273,29 +295,124 @@ class Gate:
         for key in event.keys:
             if key not in self._calls:
                 self._calls[key] = _Held()
+                self._leg_calls.append(key)
 
     def _complete(self, key: Key, call: Call, material: Material) -> None:
         held = self._calls[key]
         held.call, held.material, held.stage = call, material, _Stage.JUDGING
 
     def _record(self) -> list[Command]:
-        keys = tuple(key for key, held in self._calls.items() if held.stage is _Stage.JUDGED and held.confirmed)
-        for key in keys:
+        ready = [key for key, held in self._calls.items() if held.stage is _Stage.JUDGED and held.confirmed]
+        if not ready:
+            return []
+        if self._waits and not self._closing:
+            waiting = any(self._calls[key].stage in (_Stage.OPEN, _Stage.JUDGING) for key in self._leg_calls)
+            if waiting or not self._ended:
+                return []
+            allowed = [key for key in ready if isinstance(self._calls[key].answer, Released)]
+            if allowed and len(allowed) < len(ready) and self._is_bound():
+                for key in allowed:
+                    self._calls[key].stage = _Stage.JUDGING
+                return [RefuseTogether(tuple(allowed))]
+        for key in ready:
             self._calls[key].stage = _Stage.RECORDING
-        return [Record(keys)] if keys else []
+        return [Record(tuple(ready))]
 
-    def _flush(self) -> list[Command]:
+    def _is_bound(self) -> bool:
+        """Whether one refusal of this leg refuses all (DESIGN 5)."""
+        calls = [self._calls[key].call for key in self._leg_calls]
+        return self._reader.binds or any(call is not None and folded(call.name) in self._together for call in calls)
+
+    def _resolve(self, key: Key, answer: Answer) -> None:
+        held = self._calls[key]
+        held.answer, held.stage = answer, _Stage.RESOLVED
+        self._judged[key] = Judged(held.material or Material("", "", "", ""), answer)
+
+    def _settle(self) -> list[Command]:
+        """The leg has ended and all its calls are recorded: how those leave that the model is to hear of."""
+        stages = [self._calls[key].stage for key in self._leg_calls if self._calls[key].repeats is None]
+        if self._settled or any(stage not in (_Stage.WAITING, _Stage.RESOLVED) for stage in stages):
+            return []
+        self._settled = True
+        waiting = [key for key in self._leg_calls if self._calls[key].stage is _Stage.WAITING]
+        answers = [self._calls[key].answer for key in self._leg_calls]
+        may_hide = waiting and self._memory is not None and self._memory.may_hide()
+        if may_hide and any(isinstance(answer, Released) for answer in answers):
+            return self._hide(waiting)
+        if waiting and not any(isinstance(answer, Replaced) for answer in answers) and self._may_go_on():
+            return self._go_on(waiting)
+        for key in waiting:
+            answer = self._calls[key].answer
+            assert isinstance(answer, Returned)
+            self._resolve(key, Replaced(answer.text))
+        return self._remember((), ())
+
+    def _may_go_on(self) -> bool:
+        return self._memory is not None and self._ended and self._memory.may_go_on()
+
+    def _hide(self, waiting: Sequence[Key]) -> list[Command]:
+        """Beside calls that run: the client does not see them, and the model hears of them on the next request."""
+        results = self._results(waiting)
+        for key in waiting:
+            self._resolve(key, HIDDEN)
+        return self._remember(waiting, results)
+
+    def _go_on(self, waiting: Sequence[Key]) -> list[Command]:
+        assert self._memory is not None
+        results = self._results(waiting)
+        if not self._first_text:
+            answer = self._calls[waiting[0]].answer
+            self._first_text = answer.text if isinstance(answer, Returned) else ""
+        for key in waiting:
+            self._resolve(key, HIDDEN)
+        self._kept_back = [entry for entry in self._queue if self._memory.is_end(entry)]
+        commands = self._flush(without=self._kept_back)
+        self._going_on = True
+        messages, tokens = self._memory.go_on(waiting, results, self._kept_back)
+        return [*commands, Continue(messages, tokens)]
+
+    def _results(self, keys: Iterable[Key]) -> list[HiddenResult]:
+        results = []
+        for key in keys:
+            held = self._calls[key]
+            assert isinstance(held.answer, Returned)
+            assert held.material is not None
+            toolset = held.material.extra.get("toolset_name")
+            results.append(
+                HiddenResult(
+                    held.material.id,
+                    held.material.name,
+                    held.material.kind,
+                    held.answer.content,
+                    toolset if isinstance(toolset, str) else "",
+                )
+            )
+        return results
+
+    def _remember(self, hidden: Collection[Key], results: Sequence[HiddenResult]) -> list[Command]:
+        if self._memory is None:
+            return []
+        replaced = {
+            key: judged.answer.text
+            for key in self._leg_calls
+            if (judged := self._judged.get(key)) and isinstance(judged.answer, Replaced)
+        }
+        turn: Remembered | None = self._memory.ended(replaced, hidden, results)
+        return [Remember(turn)] if turn is not None else []
+
+    def _flush(self, without: Sequence[FrameRead] = ()) -> list[Command]:
         """Write the frames before the first call that has no answer yet."""
         entries: list[FrameRead] = []
         left: dict[Key, None] = {}
         while self._queue and all(map(self._is_answered, self._queue[0].keys)):
             entry = self._queue.popleft()
             self._queued_bytes -= len(entry.frame.raw)
-            entries.append(entry)
             left |= dict.fromkeys(entry.keys)
+            if not any(entry is kept for kept in without):
+                entries.append(entry)
         commands: list[Command] = []
-        if entries:
-            data = self._writer.write(entries, self._judged)
+        if entries or left:
+            data = self._writer.write(entries, self._judged) if entries else b""
             commands.append(Write(data, tuple(left)))
         if self._closing and not self._queue and not self._over:
             self._over = True
@@ -320,4 +437,11 @@ class Gate:
         return [Break(breach, self._writer.broken(f"callgate: {breach.value}"), keys)]
 
     def _is_edited(self) -> bool:
-        return any(isinstance(judged.answer, Replaced) for judged in self._judged.values())
+        return any(not isinstance(judged.answer, Released) for judged in self._judged.values())
+
+
+def _value_of(frame: Frame) -> object:
+    try:
+        return envelope.value_of(frame.data) if frame.data is not None else None
+    except envelope.EnvelopeError:
+        return None

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from interceptors.calls import Call, Proposal, Proposer
+from interceptors.calls import Call, Proposal, Proposer, ToolCall
 from interceptors.causes import RefusalCause
 from interceptors.context import Context, DeclaredTool, FactKey, FactResult
 from interceptors.decisions import Decision, Needs
-from interceptors.receipts import Record, decided_record
-from interceptors.results import structured_result
-from interceptors.strict_json import canonical
-from policies.model import Mode, Ruling
-from proxy.store import Entry, EscalationDraft, Store, StoreError, new_escalation_id, new_receipt_id
+from interceptors.obligations import injected, injection_of
+from policies.model import Ruling
+from proxy.answers import with_repetition
+from proxy.recording import Holding
+from proxy.store import Entry, Store, StoreError, new_receipt_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from interceptors.calls import Json
+    from interceptors.usage import Usage, UsageKey, Usages
     from proxy.clock import Clock
     from proxy.facts_reader import FactsReader
     from proxy.outcomes import Outcomes
@@ -45,6 +46,15 @@ class Scene:
     claims: Mapping[str, Json]
     declared: Mapping[str, DeclaredTool] = field(default_factory=dict)
     ambiguous: frozenset[str] = frozenset()
+    heard: dict[tuple[str, str], int] = field(default_factory=dict)  # refusals that the model has heard, by call
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a decision was made on, to make it anew where more was used meanwhile."""
+
+    context: Context
+    facts: Mapping[FactKey, FactResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +67,22 @@ class Judgment:
     hold_ms: int
     receipt: str = ""
     escalation: str | None = None
+    basis: Basis | None = None
 
     @property
     def is_allowed(self) -> bool:
         return self.decision.ruling is Ruling.ALLOW
 
+    @property
+    def with_key(self) -> ToolCall | None:
+        """The call as it is to leave where the key of its intent is put into it; None where it leaves as it came."""
+        injection, call = injection_of(self.decision), self.proposal.call
+        return None if injection is None or not isinstance(call, ToolCall) else injected(call, injection)
+
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """One for the process."""
+    """One for the process. `injects`: whoever releases a call does so `with_key`; else such a call is refused."""
 
     policy: PolicySource
     facts: FactsReader
@@ -73,16 +90,18 @@ class Judge:
     outcomes: Outcomes
     clock: Clock
     hold_ms_max: int
+    injects: bool = False
 
     async def decide(self, calls: Mapping[Key, Call], scene: Scene) -> dict[Key, Judgment]:
         """Decide these calls together, one read of a fact serving all of them, within `hold_ms_max`."""
         began = time.monotonic()
         in_force = self.policy.last()
         proposals = {key: Proposal(call, Proposer.MODEL) for key, call in calls.items()}
+        basis: Basis | None = None
         try:
             async with asyncio.timeout(self.hold_ms_max / 1000):
                 in_force = await self.policy.current()
-                decisions = await self._decide(proposals, scene, in_force.revision)
+                decisions, basis = await self._decide(proposals, scene, in_force.revision)
         except TimeoutError:
             decisions = self._refuse(proposals, in_force.revision, RefusalCause.HOLD_LIMIT)
         except StoreError:  # of the halt, or of the receipt without which a new revision is not in force
@@ -91,8 +110,16 @@ class Judge:
         if not in_force.is_available:
             writes = {key: proposals[key] for key, decision in decisions.items() if decision.is_write}
             decisions |= self._refuse(writes, revision, RefusalCause.POLICY_UNAVAILABLE)
+        if not self.injects:
+            keyed = {key: proposals[key] for key, decision in decisions.items() if injection_of(decision) is not None}
+            decisions |= self._refuse(keyed, revision, RefusalCause.RAISED)
+        for key, decision in decisions.items():
+            decisions[key] = with_repetition(proposals[key], decision, revision, scene.identity, scene.heard)
         hold_ms = round((time.monotonic() - began) * 1000)
-        return {key: Judgment(proposals[key], decision, revision, hold_ms) for key, decision in decisions.items()}
+        return {
+            key: Judgment(proposals[key], decision, revision, hold_ms, basis=basis)
+            for key, decision in decisions.items()
+        }
 
     def refuse(self, calls: Mapping[Key, Call], cause: RefusalCause) -> dict[Key, Judgment]:
         """Refuse calls for something outside them. It waits for nothing, since that may be what broke."""
@@ -104,34 +131,34 @@ class Judge:
     async def record(self, judgments: Mapping[Key, Judgment], scene: Scene) -> dict[Key, Judgment]:
         """Write the decisions down, durably, with the outcomes that wait; what comes back is what holds.
 
-        A halt that came in between, or a store that fails, turns an allow into a refusal. The store's refusal has no
-        receipt: there is nowhere to keep it.
+        A halt that came in between, what others used meanwhile, or a store that fails, turns an allow into a refusal.
+        The store's refusal has no receipt: there is nowhere to keep it.
         """
         now = self.clock()
-        sealed: dict[Key, tuple[Judgment, Judgment]] = {}
+        sealed: dict[Key, tuple[Holding, Judgment]] = {}
         outcomes = self.outcomes.take()
         entries = [Entry(outcome) for outcome in outcomes]
         for key, judgment in judgments.items():
             receipt = new_receipt_id(now)
             halted = self._with(judgment, RefusalCause.HALTED, receipt)
-            kept = Judgment(judgment.proposal, judgment.decision, judgment.revision, judgment.hold_ms, receipt)
-            sealed[key] = kept, halted
-            entries.append(self._entry(kept, halted, scene))
+            holding = Holding(replace(judgment, receipt=receipt), halted, scene, self.clock)
+            sealed[key] = holding, halted
+            entries.append(holding.entry())
         try:
             committed = await self.store.commit(entries)
         except StoreError:
             self.outcomes.add(outcomes)
             return {key: self._with(judgment, RefusalCause.STORE_DOWN, "") for key, judgment in judgments.items()}
         results: dict[Key, Judgment] = {}
-        for (key, (kept, halted)), done in zip(sealed.items(), committed[len(outcomes) :], strict=True):
-            judgment = halted if done.halted else kept
-            escalation = done.escalation_id
-            results[key] = Judgment(
-                judgment.proposal, judgment.decision, judgment.revision, judgment.hold_ms, judgment.receipt, escalation
-            )
+        for (key, (holding, halted)), done in zip(sealed.items(), committed[len(outcomes) :], strict=True):
+            judgment = halted if done.halted else holding.anew if done.anew else holding.made
+            results[key] = replace(judgment, escalation=done.escalation_id, basis=None)
         return results
 
-    async def _decide(self, proposals: Mapping[Key, Proposal], scene: Scene, revision: Revision) -> dict[Key, Decision]:
+    async def _decide(
+        self, proposals: Mapping[Key, Proposal], scene: Scene, revision: Revision
+    ) -> tuple[dict[Key, Decision], Basis]:
+        """Each answer, and what all of them were made on: one reading of each fact, one snapshot of what was used."""
         context = Context(
             now=self.clock(),
             tenant=scene.tenant,
@@ -145,10 +172,17 @@ class Judge:
         pipeline = revision.pipeline
         answers = {key: pipeline.screen(proposal, context) for key, proposal in proposals.items()}
         facts: dict[FactKey, FactResult] = {}
+        usages: dict[UsageKey, Usage] = {}
         while waiting := {key: answer for key, answer in answers.items() if isinstance(answer, Needs)}:
-            facts |= await self.facts.read(_unread(waiting.values(), facts), revision.facts)
-            answers |= {key: pipeline.decide(proposals[key], context, facts) for key in waiting}
-        return {key: answer for key, answer in answers.items() if isinstance(answer, Decision)}
+            unread, unasked = _unread(waiting.values(), facts), _unasked(waiting.values(), usages)
+            assert unread or unasked, "the pipeline asked again for what it was given"
+            if unread:
+                facts |= await self.facts.read(unread, revision.facts)
+            if unasked:
+                usages |= await self.store.usages(unasked)
+            answers |= {key: pipeline.decide(proposals[key], context, facts, usages) for key in waiting}
+        decisions = {key: answer for key, answer in answers.items() if isinstance(answer, Decision)}
+        return decisions, Basis(context, facts)
 
     @staticmethod
     def _refuse(proposals: Mapping[Key, Proposal], revision: Revision, cause: RefusalCause) -> dict[Key, Decision]:
@@ -159,53 +193,10 @@ class Judge:
         decision = judgment.revision.pipeline.refuse(judgment.proposal, cause)
         return Judgment(judgment.proposal, decision, judgment.revision, judgment.hold_ms, receipt)
 
-    def _entry(self, kept: Judgment, halted: Judgment, scene: Scene) -> Entry:
-        is_write_allowed = kept.is_allowed and kept.decision.is_write
-        return Entry(
-            self._record(kept, scene),
-            when_halted=self._record(halted, scene) if is_write_allowed else None,
-            escalation=self._case(kept, scene) if kept.decision.ruling is Ruling.ESCALATE else None,
-        )
-
-    def _record(self, judgment: Judgment, scene: Scene) -> Record:
-        decision, call = judgment.decision, judgment.proposal.call
-        result = "" if judgment.is_allowed else canonical(structured_result(decision, judgment.receipt)).decode()
-        return decided_record(
-            decision,
-            receipt=judgment.receipt,
-            time=self.clock(),
-            exchange=scene.exchange,
-            turn=0,
-            position=call.position,
-            tenant=scene.tenant,
-            identity=scene.identity,
-            subject=scene.subject,
-            proposer=judgment.proposal.proposer,
-            dialect=scene.dialect,
-            model=scene.model,
-            call_id=call.id,
-            mode=Mode.HALT if decision.reason == "halted" else judgment.revision.policy.mode,
-            latencies={"hold": judgment.hold_ms},
-            result=result,
-        )
-
-    def _case(self, judgment: Judgment, scene: Scene) -> EscalationDraft:
-        now, decision = self.clock(), judgment.decision
-        return EscalationDraft(
-            id=new_escalation_id(now),
-            tenant=scene.tenant,
-            subject=scene.subject,
-            tool=decision.tool,
-            argument_digest=decision.digest,
-            summary=decision.summary,
-            reason=decision.reason,
-            receipt=judgment.receipt,
-            created=now,
-        )
-
 
 def _unread(waiting: Iterable[Needs], facts: Mapping[FactKey, FactResult]) -> list[FactKey]:
-    wanted = dict.fromkeys(key for needs in waiting for key in needs.facts)
-    unread = [key for key in wanted if key not in facts]
-    assert unread, "the pipeline asked again for facts that were read"
-    return unread
+    return [key for key in dict.fromkeys(key for needs in waiting for key in needs.facts) if key not in facts]
+
+
+def _unasked(waiting: Iterable[Needs], usages: Usages) -> list[UsageKey]:
+    return [key for key in dict.fromkeys(key for needs in waiting for key in needs.usages) if key not in usages]

@@ -47,6 +47,7 @@ class Limits:
         3_600_000,
         "an exchange that lasts longer, or whose provider is silent as long, is ended by code",
     )
+    rounds_max: int = _limit(2, 0, 8, "refusals go back to the model this often in one turn; then code answers them")
     keepalive_ms: int = _limit(
         15_000, 1_000, 60_000, "while something is held the client hears from the gate at least this often"
     )

@@ -17,6 +17,7 @@ from proxy.admission import Admission, Asking, RefusedError
 from proxy.exchange import Ending, Exchange
 from proxy.judge import Scene
 from proxy.logs import Event
+from proxy.onward import Onward
 from proxy.passage import Passage, tell
 from proxy.records import observed
 from proxy.services import Holding, Room, Services
@@ -26,7 +27,10 @@ from proxy.wire import envelope
 from proxy.wire.dialect import Dialect, Fault, RequestView
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from interceptors.receipts import Record
+    from proxy.ledger.keeper import Prepared
 
 _EVENT_STREAM = "text/event-stream"
 _PASS_CHUNK_BYTES = 64 * 1024
@@ -99,12 +103,17 @@ class Listener:
         scene = self._scene(passage)
         if view.tools.provider:
             await self._mind_provider_tools(passage, scene)
-        upstream = await self._open(way, "POST", up, body, self._deadline(passage))
+        prepared = await self._prepare(way.dialect, body, scene)
+        passage.restored, passage.taken_out = prepared.restored, prepared.taken_out
+        scene.heard.update(prepared.refusals)
+        upstream = await self._open(way, "POST", up, prepared.body, self._deadline(passage))
+        onward = Onward(way.dialect, prepared, self._with.ledger, self._leg_opener(way, up, view, passage))
         try:
             down = headers.headers_down(upstream.raw_headers)
             if not 200 <= upstream.status < 300:
                 return await self._relay(request, upstream, down, passage)
             streamed, first = await self._is_stream(upstream, view, self._deadline(passage))
+            revision = self._asked(passage).revision
             exchange = Exchange(
                 request,
                 upstream,
@@ -115,14 +124,44 @@ class Listener:
                 scene=scene,
                 judge=self._with.judge,
                 limits=self._with.settings.limits,
-                pass_types=self._asked(passage).revision.policy.pass_types,
+                pass_types=revision.policy.pass_types,
                 deadline=self._deadline(passage),
                 holds=Holding(self._room).now,
+                onward=onward,
+                revision=revision,
+                waits=bool(view.tools.provider),
             )
             passage.summary = exchange.summary
             return await exchange.run()
         finally:
             upstream.close()
+            onward.close()
+
+    async def _prepare(self, dialect: Dialect, body: bytes, scene: Scene) -> Prepared:
+        """The request with its hidden turns."""
+        try:
+            return await self._with.ledger.prepare(dialect, body, scene.tenant)
+        except envelope.EnvelopeError as error:
+            raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
+
+    def _leg_opener(
+        self, way: routes.Mediated, up: headers.Pairs, view: RequestView, passage: Passage
+    ) -> Callable[[bytes], Awaitable[aiohttp.ClientResponse | None]]:
+        """How a turn goes on: the same request with more behind it; None for any answer that is not one."""
+
+        async def open_leg(body: bytes) -> aiohttp.ClientResponse | None:
+            try:
+                leg = await self._open(way, "POST", up, body, self._deadline(passage))
+            except RefusedError:
+                return None
+            is_stream = leg.content_type == _EVENT_STREAM
+            encoding = (leg.headers.get("Content-Encoding") or "identity").strip().lower()
+            if leg.status == 200 and is_stream == view.streamed and encoding == "identity":
+                return leg
+            leg.close()
+            return None
+
+        return open_leg
 
     def _read_request(self, dialect: Dialect, request: web.BaseRequest, body: bytes) -> RequestView:
         charset = request.charset

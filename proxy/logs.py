@@ -43,6 +43,8 @@ FIELDS: Mapping[str, str] = {
     "duration_ms": "from the request's head to the response's end",
     "bytes_up": "of the request's body as sent up",
     "bytes_down": "of the response's body as sent down",
+    "restored": "how many hidden turns were put back into the request",
+    "taken_out": "how many thinking blocks were taken out of the request, since what they depend on is gone",
     "outcome": "how the exchange ended",
     "error": "why it did not end well: a fixed text, no value",
     "policy": "the name of the policy",
@@ -71,12 +73,13 @@ class Event(Enum):
     ERASED = "erased"
     CHAIN_HEAD = "chain_head"
     STORE_FAILED = "store_failed"
+    LEDGER_FAILED = "ledger_failed"
     RETAINED = "retained"
     LIBRARY = "library"
 
     @property
     def level(self) -> str:
-        if self in (Event.POLICY_BROKEN, Event.STORE_FAILED):
+        if self in (Event.POLICY_BROKEN, Event.STORE_FAILED, Event.LEDGER_FAILED):
             return "error"
         return "warning" if self in (Event.HALTED, Event.LIBRARY) else "info"
 
@@ -101,6 +104,8 @@ class ExchangeLine:
     duration_ms: int = 0
     bytes_up: int = 0
     bytes_down: int = 0
+    restored: int = 0
+    taken_out: int = 0
     outcome: str = ""
     error: str = ""
 

@@ -70,6 +70,7 @@ class Metrics:
             "callgate_policy_reload_failures", "Edits of the policy that could not be used", registry=registry
         )
         self._store_errors = Counter("callgate_store_errors", "Failures of the store", registry=registry)
+        self._ledger_errors = Counter("callgate_ledger_errors", "Failures of the ledger", registry=registry)
         self._log_errors = Counter("callgate_log_errors", "Lines that the log could not take", registry=registry)
         self._overloads = Counter("callgate_overloads", "Requests refused for lack of room", registry=registry)
         # Asked for when somebody reads them: a gauge that is set with each request costs each request.
@@ -106,6 +107,9 @@ class Metrics:
 
     def store_failed(self) -> None:
         self._store_errors.inc()
+
+    def ledger_failed(self) -> None:
+        self._ledger_errors.inc()
 
     def log_failed(self) -> None:
         self._log_errors.inc()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from proxy.connected import Connected
     from proxy.judge import Judge
+    from proxy.ledger.keeper import Ledger
     from proxy.logs import Logs
     from proxy.metrics import Metrics
     from proxy.policy_source import PolicySource
@@ -25,6 +26,7 @@ class Services:
     policy: PolicySource
     judge: Judge
     store: Store
+    ledger: Ledger
     upstream: Upstream
     logs: Logs
     metrics: Metrics

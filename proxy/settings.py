@@ -108,6 +108,7 @@ class Retain:
 
     receipts: timedelta = timedelta(days=400)
     payloads: timedelta = timedelta(days=90)
+    ledger: timedelta = timedelta(days=30)  # after a hidden turn was last needed
 
 
 @dataclass(frozen=True, slots=True)

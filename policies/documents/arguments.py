@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policies.documents import keys
+from policies.documents.guards import GuardScope, read_guards
 from policies.documents.scalars import currency, simple_type
 from policies.model import Argument
 from policies.nodes import ScalarNode, listed
@@ -40,13 +41,15 @@ _WITH: Mapping[str, frozenset[str]] = {
     "pattern": frozenset({"type"}),
     "type": frozenset({"min", "max"}),
 }
+_ANYWHERE = ("optional", "from", "allow", "egress")
 _ORDERED = (Kind.NUMBER, Kind.DATE)
 NAME_LENGTH_MAX = 128
+NOTHING_AROUND = GuardScope()
 
 
-def read_arguments(node: Node, problems: Problems) -> dict[str, Argument]:
+def read_arguments(node: Node, problems: Problems, around: GuardScope = NOTHING_AROUND) -> dict[str, Argument]:
     """All arguments of one tool that are well-formed; the others are among the problems."""
-    return _read_fields(node.mapping(), problems)
+    return _read_fields(node.mapping(), problems, around)
 
 
 def arguments_type(arguments: Mapping[str, Argument] | None) -> Type:
@@ -56,17 +59,19 @@ def arguments_type(arguments: Mapping[str, Argument] | None) -> Type:
     return record_of({name: argument.type for name, argument in arguments.items()})
 
 
-def _read_fields(mapping: MappingNode, problems: Problems) -> dict[str, Argument]:
+def _read_fields(mapping: MappingNode, problems: Problems, around: GuardScope) -> dict[str, Argument]:
     found: dict[str, Argument] = {}
     for name, node in mapping.entries.items():
         with problems.collect():
             if len(name) > NAME_LENGTH_MAX or not name.isprintable():
                 node.fail(f"{name[:40]!r} is no name of an argument")
-            found[name] = _read_argument(name, node, problems)
+            found[name] = _read_argument(name, node, problems, around)
     return found
 
 
-def _read_argument(name: str, node: Node, problems: Problems, *, is_element: bool = False) -> Argument:
+def _read_argument(
+    name: str, node: Node, problems: Problems, around: GuardScope, *, is_element: bool = False
+) -> Argument:
     if isinstance(node, ScalarNode):
         return Argument(name, simple_type(node), origin=node.origin)
     mapping = node.mapping()
@@ -76,12 +81,13 @@ def _read_argument(name: str, node: Node, problems: Problems, *, is_element: boo
     if shape is None:
         mapping.fail(f"an argument needs one of {listed(_SHAPES)}")
     for key in mapping.entries:
-        if key in keys.ARGUMENT and key not in _WITH[shape] and key not in (shape, "optional"):
+        if key in keys.ARGUMENT and key not in _WITH[shape] and key not in (shape, *_ANYWHERE):
             problems.add(mapping.origin_of(key), f"{mapping.path}.{key}", f"{key!r} does not go with {shape!r}")
     optional = mapping.get("optional")
     if optional is not None and is_element:
         optional.fail("an element of a list cannot be optional")
-    made = _SHAPE_READERS[shape](name, mapping, problems)
+    made = _SHAPE_READERS[shape](name, mapping, problems, around)
+    guards = read_guards(mapping, made.type, around, problems)
     return Argument(
         name,
         made.type,
@@ -94,6 +100,9 @@ def _read_argument(name: str, node: Node, problems: Problems, *, is_element: boo
         maximum=made.maximum,
         element=made.element,
         fields=made.fields or {},
+        sources=guards.sources,
+        allow=guards.allow,
+        is_exempt=guards.is_exempt,
         origin=mapping.origin,
     )
 
@@ -111,7 +120,7 @@ class _Made(NamedTuple):
     fields: Mapping[str, Argument] | None = None
 
 
-def _money(_name: str, mapping: MappingNode, _problems: Problems) -> _Made:
+def _money(_name: str, mapping: MappingNode, _problems: Problems, _around: GuardScope) -> _Made:
     code = mapping.require("money").convert(currency)
     unit = mapping.require("unit").choice(Unit)
 
@@ -135,24 +144,24 @@ def _money_bound(node: Node, code: str, bound: Callable[[str], Value]) -> Value:
     return node.convert(bound)
 
 
-def _list(name: str, mapping: MappingNode, problems: Problems) -> _Made:
-    element = _read_argument(f"{name}[*]", mapping.require("list"), problems, is_element=True)
+def _list(name: str, mapping: MappingNode, problems: Problems, around: GuardScope) -> _Made:
+    element = _read_argument(f"{name}[*]", mapping.require("list"), problems, around, is_element=True)
     return _Made(list_of(element.type), element=element)
 
 
-def _object(_name: str, mapping: MappingNode, problems: Problems) -> _Made:
-    fields = _read_fields(mapping.require("object").mapping(), problems)
+def _object(_name: str, mapping: MappingNode, problems: Problems, around: GuardScope) -> _Made:
+    fields = _read_fields(mapping.require("object").mapping(), problems, around)
     return _Made(record_of({key: argument.type for key, argument in fields.items()}), fields=fields)
 
 
-def _pattern(_name: str, mapping: MappingNode, _problems: Problems) -> _Made:
+def _pattern(_name: str, mapping: MappingNode, _problems: Problems, _around: GuardScope) -> _Made:
     declared = mapping.get("type")
     if declared is not None and simple_type(declared).kind is not Kind.STRING:
         declared.fail("a pattern is for a string")
     return _Made(SAFE_STRING, pattern=mapping.require("pattern").convert(Pattern.compile))
 
 
-def _one_of(_name: str, mapping: MappingNode, _problems: Problems) -> _Made:
+def _one_of(_name: str, mapping: MappingNode, _problems: Problems, _around: GuardScope) -> _Made:
     node = mapping.require("one_of")
     declared = mapping.get("type")
     base = STRING if declared is None else simple_type(declared)
@@ -169,7 +178,7 @@ def _one_of(_name: str, mapping: MappingNode, _problems: Problems) -> _Made:
     return _Made(SAFE_STRING if base.kind is Kind.STRING else base, one_of=tuple(values))
 
 
-def _type(_name: str, mapping: MappingNode, _problems: Problems) -> _Made:
+def _type(_name: str, mapping: MappingNode, _problems: Problems, _around: GuardScope) -> _Made:
     declared = simple_type(mapping.require("type"))
     bounded = [key for key in ("min", "max") if key in mapping]
     if bounded and declared.kind not in _ORDERED:
@@ -197,7 +206,7 @@ def _sortable(value: Value) -> Any:
     return value.amount if isinstance(value, Money) else value
 
 
-_SHAPE_READERS: Mapping[str, Callable[[str, MappingNode, Problems], _Made]] = {
+_SHAPE_READERS: Mapping[str, Callable[[str, MappingNode, Problems, GuardScope], _Made]] = {
     "money": _money,
     "list": _list,
     "object": _object,

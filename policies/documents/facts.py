@@ -59,7 +59,7 @@ def _read_fact(name: str, mapping: MappingNode, folder: Path, problems: Problems
         mapping.check_keys(keys.FACT, keys.LATER)
     fields: dict[str, FactField] = {}
     with problems.collect():
-        fields = _read_fields(mapping.require("fields").mapping(), problems)
+        fields = read_fields(mapping.require("fields").mapping(), problems)
     missing = MISSING
     with problems.collect():
         missing = _read_missing(mapping.get("missing"))
@@ -152,7 +152,8 @@ def _read_missing(node: Node | None) -> tuple[Ruling, str]:
     return Ruling(ruling), reason.convert(code)
 
 
-def _read_fields(mapping: MappingNode, problems: Problems) -> dict[str, FactField]:
+def read_fields(mapping: MappingNode, problems: Problems) -> dict[str, FactField]:
+    """What may be read of a JSON document, by the names of the fields."""
     found: dict[str, FactField] = {}
     for name, node in mapping.entries.items():
         with problems.collect():

@@ -11,6 +11,7 @@ TOP: Final = (
     "mode",
     "time_zone",
     "unknown_tools",
+    "unknown_results",
     "pass_types",
     "policy_stale_seconds_max",
     "defaults",
@@ -19,54 +20,94 @@ TOP: Final = (
     "reasons",
     "constants",
     "facts",
+    "not_user",
     "tools",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
 
-IDENTITY: Final = ("token", "tools")
+IDENTITY: Final = ("token", "tools", "autonomous")
 SESSION_FIELD: Final = ("jwt", "hmac", "type")
 REASON: Final = ("category", "reply")
 SYSTEM_REASON: Final = ("reply",)
 FACT: Final = ("key", "http", "file", "headers", "timeout", "missing", "fields")
 FACT_KEY: Final = ("pattern",)
 FACT_FIELD: Final = ("at", "type", "money", "unit", "timestamp")
-TOOL: Final = ("effect", "on_refusal", "facts", "arguments", "rules", "escalation")
-DEFAULTS: Final = ("effect", "on_refusal", "rules", "escalation")
-ARGUMENT: Final = ("type", "pattern", "one_of", "money", "unit", "list", "object", "min", "max", "optional")
+TOOL: Final = (
+    "effect",
+    "on_refusal",
+    "batch",
+    "facts",
+    "arguments",
+    "rules",
+    "limits",
+    "result",
+    "not_executed_when",
+    "settle_within",
+    "inject",
+    "egress",
+    "escalation",
+)
+DEFAULTS: Final = ("effect", "on_refusal", "batch", "rules", "limits", "settle_within", "egress", "escalation")
+ARGUMENT: Final = (
+    "type",
+    "pattern",
+    "one_of",
+    "money",
+    "unit",
+    "list",
+    "object",
+    "min",
+    "max",
+    "optional",
+    "from",
+    "allow",
+    "egress",
+)
+ALLOW: Final = ("domains", "urls", "paths", "accounts", "values", "forbid")
+LIST: Final = ("file",)
+EGRESS: Final = ("list", "forbid")
 RULE: Final = ("forbid", "escalate", "clarify", "when", "unless")
+LIMIT: Final = (
+    "forbid",
+    "escalate",
+    "sum",
+    "count",
+    "value",
+    "once_per",
+    "per",
+    "within",
+    "each",
+    "max",
+    "fact_counts",
+)
+LIMIT_RULINGS: Final = ("forbid", "escalate")
+RESULT: Final = ("fields",)
 RULINGS: Final = ("forbid", "escalate", "clarify")
 
 LATER: Final = frozenset(
     {
         "approvers",
-        "autonomous",
-        "batch",
         "cases",
         "claims",
         "compact_above",
         "confidence",
         "confirm",
         "currency",
+        "drop",
         "escalate_with",
         "fee_schedule",
-        "from",
+        "fresh_for",
         "handoff",
         "hold_text",
-        "inject",
-        "limits",
-        "not_executed_when",
-        "not_user",
+        "keep",
         "provider_tools",
         "quorum",
         "reads",
-        "result",
         "resume_after",
-        "settle_within",
         "sql",
         "structured",
         "text_calls",
-        "unknown_results",
         "writes",
     }
 )

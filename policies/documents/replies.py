@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeVar
 
+from policies.documents.guards import guard_reasons
+from policies.documents.limits import reasons_of
 from policies.documents.tools import Defaults, Placed, Surroundings, default_place
 from policies.expressions import dotted
 from policies.model import Reason
@@ -70,15 +72,23 @@ def _users(
 ) -> defaultdict[str, list[tuple[str, Place]]]:
     """Who may answer with a reason: tools by name, and "" for every tool at once."""
     users: defaultdict[str, list[tuple[str, Place]]] = defaultdict(list)
-    for code in (*SYSTEM_REASONS, *(rule.reason for rule in defaults.rules)):
+    for code in (*SYSTEM_REASONS, *_defaults_reasons(defaults)):
         users[code].append(("", everywhere))
     for placed in tools:
         own = [rule.reason for rule in placed.tool.rules if rule not in defaults.rules]
+        limits = [limit for limit in placed.tool.limits if limit not in defaults.limits]
+        own += reasons_of(limits, placed.tool.once_per)
+        own += guard_reasons(placed.tool)
         missing = [fact.missing[1] for name in placed.tool.facts if (fact := around.facts[name]) is not None]
         for code in dict.fromkeys([*own, *missing]):
             if code not in SYSTEM_REASONS:
                 users[code].append((placed.tool.name, placed.place))
     return users
+
+
+def _defaults_reasons(defaults: Defaults) -> list[str]:
+    found = [rule.reason for rule in defaults.rules] + list(reasons_of(defaults.limits, None))
+    return found if defaults.egress is None else [*found, defaults.egress.reason]
 
 
 def _reply(node: Node, places: list[tuple[str, Place]], *, every: bool) -> Template:

@@ -37,6 +37,10 @@ class Place:
             node.fail(f"a condition is true or false, this is a {expression.type.kind.value}")
         return expression
 
+    def expression(self, node: Node) -> Expression:
+        """An expression of any type."""
+        return self._compiled(node, node.source(), compile_expression)
+
     def template(self, node: Node) -> Template:
         return self._compiled(node, node.text(), Template.compile)
 

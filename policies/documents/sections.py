@@ -103,7 +103,9 @@ def read_identities(
             tokens[token.source] = name
             listed = mapping.get("tools")
             allowed = None if listed is None else _identity_tools(listed, tools, problems, closed=closed)
-            found[name] = Identity(name, token, allowed, mapping.origin)
+            autonomous = mapping.get("autonomous")
+            is_autonomous = autonomous is not None and autonomous.boolean()
+            found[name] = Identity(name, token, allowed, mapping.origin, is_autonomous)
     return found
 
 

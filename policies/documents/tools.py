@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import re2
@@ -10,16 +10,22 @@ import re2
 from policies.documents import keys
 from policies.documents.arguments import arguments_type, read_arguments
 from policies.documents.facts import fact_type
+from policies.documents.guards import GuardScope, read_egress
+from policies.documents.limits import Limits, read_limits
 from policies.documents.rules import Place, read_rules
 from policies.documents.scalars import identifier
+from policies.documents.settlement import read_settle_within, read_settlement
 from policies.expressions import EACH, Expression, ExpressionError, Scope, compile_expression, dotted
-from policies.model import Argument, Fact, FactUse, OnRefusal, Rule, Tool, ToolEffect, folded
-from policies.nodes import listed, suggestion
+from policies.model import SETTLE_WITHIN, Argument, Batch, Fact, FactUse, OnRefusal, Rule, Tool, ToolEffect, folded
+from policies.nodes import joined, listed, suggestion
 from policies.values import ANY, Kind, Type, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from datetime import timedelta
 
+    from policies.guards import Egress
+    from policies.limits import Limit
     from policies.nodes import MappingNode, Node
     from policies.problems import Problems
     from policies.templates import Template
@@ -37,6 +43,7 @@ class Surroundings:
     facts: Mapping[str, Fact | None]
     reasons: Collection[str]
     has_time_zone: bool
+    guards: GuardScope = field(default_factory=GuardScope)
 
     def place(self, args: Type, facts: Mapping[str, Type], why_not: str) -> Place:
         """The place of expressions that may read these; `why_not` is said of the other facts."""
@@ -52,12 +59,16 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What a tool is where it does not say. The rules are judged in addition to its own."""
+    """What a tool is where it does not say. The rules and limits are judged in addition to its own."""
 
     effect: ToolEffect = ToolEffect.WRITE
-    on_refusal: OnRefusal = OnRefusal.CODE
+    on_refusal: OnRefusal | None = None
     rules: tuple[Rule, ...] = ()
     escalation: Mapping[str, Template] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    settle_within: timedelta = SETTLE_WITHIN
+    egress: Egress | None = None
+    batch: Batch = Batch.INDEPENDENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +89,16 @@ def read_defaults(node: Node, surroundings: Surroundings, problems: Problems) ->
     with problems.collect():
         mapping.check_keys(keys.DEFAULTS, keys.LATER)
     place = default_place(surroundings)
-    return Defaults(*_judged(mapping, "defaults", place, Defaults(), problems))
+    limits, settle_within = Limits(), SETTLE_WITHIN
+    with problems.collect():
+        if (node_of_limits := mapping.get("limits")) is not None:
+            limits = read_limits(node_of_limits, "defaults", place, problems, may_be_once=False)
+    with problems.collect():
+        settle_within = read_settle_within(mapping)
+    judged = _judged(mapping, "defaults", place, Defaults(), problems)
+    egress = _egress(mapping, None, surroundings, problems)
+    batch = read_batch(mapping, Batch.INDEPENDENT, problems)
+    return Defaults(*judged, limits=limits.limits, settle_within=settle_within, egress=egress, batch=batch)
 
 
 def read_tools(
@@ -87,6 +107,8 @@ def read_tools(
     """Every tool by its folded name; None for one that is among the problems."""
     found: dict[str, Placed | None] = {}
     spelled: dict[str, str] = {}
+    names = {folded(name): name for name in section.mapping().entries}
+    surroundings = replace(surroundings, guards=replace(surroundings.guards, tools=names))
     for name, node in section.mapping().entries.items():
         with problems.collect():
             key = folded(name)
@@ -108,7 +130,7 @@ def _read_tool(name: str, mapping: MappingNode, around: Surroundings, defaults: 
     node = mapping.get("arguments")
     if node is not None:
         with problems.collect():
-            arguments = read_arguments(node, problems)
+            arguments = read_arguments(node, problems, around.guards)
             # What is broken there is open here: it need not be told again where it is read.
             broken = {key: ANY for key in node.mapping().entries if key not in arguments}
             args = record_of({**arguments_type(arguments).fields, **broken})
@@ -121,12 +143,61 @@ def _read_tool(name: str, mapping: MappingNode, around: Surroundings, defaults: 
     place = around.place(args, roots, f"the tool {name!r} does not map this fact, add it to its `facts`")
     effect, on_refusal, rules, escalation = _judged(mapping, name, place, defaults, problems)
     tool = Tool(name, effect, on_refusal, facts, arguments, defaults.rules + rules, escalation, mapping.origin)
-    return Placed(tool, place)
+    batch = read_batch(mapping, defaults.batch, problems)
+    tool = replace(tool, batch=batch, egress=_egress(mapping, defaults.egress, around, problems))
+    return Placed(_with_money(tool, mapping, place, around, defaults, problems), place)
+
+
+def _with_money(  # noqa: PLR0913, PLR0917 - what a tool is read from
+    tool: Tool, mapping: MappingNode, place: Place, around: Surroundings, defaults: Defaults, problems: Problems
+) -> Tool:
+    """The tool with its limits, and with what settles what they hold."""
+    own, settle_within = Limits(), defaults.settle_within
+    with problems.collect():
+        if (node := mapping.get("limits")) is not None:
+            own = read_limits(node, tool.name, place, problems)
+    with problems.collect():
+        settle_within = read_settle_within(mapping, defaults.settle_within)
+    settlement = read_settlement(
+        mapping, around.constants, tool.arguments, problems, has_time_zone=around.has_time_zone
+    )
+    whole = replace(
+        tool,
+        limits=defaults.limits + own.limits,
+        once_per=own.once_per,
+        inject=settlement.inject,
+        result=settlement.result,
+        not_executed_when=settlement.not_executed_when,
+        settle_within=settle_within,
+    )
+    if not whole.reserves:
+        for key in ("not_executed_when", "settle_within"):
+            if key in mapping:
+                message = f"'{key}' goes with a limit that sums, counts or says once_per: without, nothing is held"
+                problems.add(mapping.origin_of(key), joined(mapping.path, key), message)
+    if whole.inject is not None and whole.once_per is None:
+        message = "'inject' goes with a `once_per` limit: without, each call is an intent of its own"
+        problems.add(mapping.origin_of("inject"), joined(mapping.path, "inject"), message)
+    return whole
+
+
+def read_batch(mapping: MappingNode, default: Batch, problems: Problems) -> Batch:
+    with problems.collect():
+        if (node := mapping.get("batch")) is not None:
+            return node.choice(Batch)
+    return default
+
+
+def _egress(mapping: MappingNode, default: Egress | None, around: Surroundings, problems: Problems) -> Egress | None:
+    with problems.collect():
+        if (node := mapping.get("egress")) is not None:
+            return read_egress(node, around.reasons)
+    return default
 
 
 def _judged(
     mapping: MappingNode, owner: str, place: Place, defaults: Defaults, problems: Problems
-) -> tuple[ToolEffect, OnRefusal, tuple[Rule, ...], Mapping[str, Template]]:
+) -> tuple[ToolEffect, OnRefusal | None, tuple[Rule, ...], Mapping[str, Template]]:
     """What `defaults` and a tool have in common."""
     effect, on_refusal, escalation = defaults.effect, defaults.on_refusal, defaults.escalation
     rules: tuple[Rule, ...] = ()
@@ -135,7 +206,7 @@ def _judged(
             effect = node.choice(ToolEffect)
     with problems.collect():
         if (node := mapping.get("on_refusal")) is not None:
-            on_refusal = node.choice(OnRefusal, later=("model",))
+            on_refusal = node.choice(OnRefusal)
     with problems.collect():
         if (node := mapping.get("rules")) is not None:
             rules = read_rules(node, owner, place, problems)

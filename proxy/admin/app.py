@@ -5,6 +5,7 @@ It asks its collaborators and decides nothing of its own but who may ask.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from proxy.admin.access import Persons
     from proxy.clock import Clock
     from proxy.connected import PersonToken
+    from proxy.ledger.keeper import Ledger
     from proxy.logs import Logs
     from proxy.metrics import Metrics
     from proxy.policy_source import PolicySource
@@ -40,6 +42,7 @@ class Collaborators:
 
     persons: Persons
     store: Store
+    ledger: Ledger
     policy: PolicySource
     metrics: Metrics
     logs: Logs
@@ -122,6 +125,7 @@ class _Listener:
 
     async def erase(self, request: web.Request, person: PersonToken) -> web.Response:
         subject = _text(await _body(request, {"subject"}), "subject")
+        await asyncio.to_thread(self._with.ledger.erase, self._with.store.subject_digest(subject))
         erasure = await self._with.store.erase(subject, by=person.name, at=self._with.clock())
         if erasure.receipt is not None:
             self._with.logs.event(Event.ERASED, listener="admin", by=person.name, receipt=erasure.receipt)

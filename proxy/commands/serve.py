@@ -11,6 +11,7 @@ from proxy.admin.access import AdminFileError
 from proxy.app import serve as run
 from proxy.commands.common import failing_on
 from proxy.config import ConfigError, Flags, load_settings
+from proxy.ledger.vault import LedgerError
 from proxy.policy_source import PolicyUnusableError
 from proxy.store import StoreError
 
@@ -56,5 +57,5 @@ def serve(
     callgate serve --policy policy.yaml --state ./state --upstream anthropic=https://api.anthropic.com
     """
     flags = Flags(config=config, listen=listen, policy=policy, upstreams=upstreams, state=state, admin=admin)
-    with failing_on(ConfigError, PolicyUnusableError, DocumentError, AdminFileError, StoreError, OSError):
+    with failing_on(ConfigError, PolicyUnusableError, DocumentError, AdminFileError, StoreError, LedgerError, OSError):
         run(load_settings(flags))

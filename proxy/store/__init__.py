@@ -9,10 +9,15 @@ from proxy.store.entries import (
     EscalationDraft,
     EscalationStatus,
     Halt,
+    ReleasedCall,
+    ReleaseDraft,
+    Reservation,
+    Reserving,
     Retained,
+    Settlement,
 )
 from proxy.store.errors import StateFolderError, StoreError
-from proxy.store.ids import new_escalation_id, new_receipt_id
+from proxy.store.ids import new_escalation_id, new_receipt_id, new_reservation_id
 from proxy.store.reader import Reader, ReceiptLine, payload_of
 from proxy.store.store import Store, open_reader, open_store
 
@@ -28,13 +33,19 @@ __all__ = [
     "Reader",
     "ReceiptError",
     "ReceiptLine",
+    "ReleaseDraft",
+    "ReleasedCall",
+    "Reservation",
+    "Reserving",
     "Retained",
     "Sealed",
+    "Settlement",
     "StateFolderError",
     "Store",
     "StoreError",
     "new_escalation_id",
     "new_receipt_id",
+    "new_reservation_id",
     "open_reader",
     "open_store",
     "payload_of",

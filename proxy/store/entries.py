@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from interceptors.chain import Head
-    from interceptors.receipts import Record
+    from interceptors.kinds import MoneyState
+    from interceptors.obligations import Reserve
+    from interceptors.receipts import Held, Record
+    from interceptors.usage import Usages
 
 
 class EscalationStatus(Enum):
@@ -49,26 +52,100 @@ class Escalation:
     status: EscalationStatus
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseDraft:
+    """An allowed call, to be found again by what comes back for it. `argument_digest`: of what is to leave."""
+
+    receipt: str
+    tenant: str
+    call_id: str
+    tool: str
+    argument_digest: str
+    subject: str  # a keyed digest, or empty
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reserving:
+    """What an allowed call holds, as the reservation `id` of the policy `policy`.
+
+    Where what the decision rests on is no longer so, `anew` gives the entry of the decision on what is so now, and that
+    entry is written instead. It is called by the thread that writes, perhaps more than once, and waits for nothing.
+    `injected` is the digest of the arguments with the key of the intent, empty where none is put into them.
+    """
+
+    id: str
+    policy: str
+    obligation: Reserve
+    anew: Callable[[Usages], Entry]
+    injected: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One record to write. While the operator's halt is in force `when_halted`, if given, is written in its place.
 
     A function gives it where making it each time would cost: the writing thread calls it, if the halt is in force.
-    `escalation` opens a case, or finds it, in the same transaction; not when `when_halted` was written.
+    `escalation` opens a case, or finds it, in the same transaction; `release` notes an allowed call, and `reserving`,
+    which goes with it, what the call holds. None of them where `when_halted` was written.
     """
 
     record: Record
     when_halted: Record | Callable[[], Record] | None = None
     escalation: EscalationDraft | None = None
+    release: ReleaseDraft | None = None
+    reserving: Reserving | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """On the disk. `halted`: `when_halted` was written, so the decision it stands for is the one that holds."""
+    """On the disk. `halted`: `when_halted` was written, so the decision it stands for is the one that holds.
+
+    `anew`: the entry of another decision was written, on what was used by then. `reservation` is what the call holds.
+    """
 
     head: Head
     halted: bool = False
     escalation_id: str | None = None
+    anew: bool = False
+    reservation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What came back says this of the call that was released under `receipt`; `result` is its digest."""
+
+    receipt: str
+    state: MoneyState
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """As stored. Times are UTC texts; `receipt` is that of the first call that it was handed out to."""
+
+    id: str
+    policy: str
+    tool: str
+    held: tuple[Held, ...]
+    receipt: str
+    time: str
+    state: MoneyState
+    settled_at: str | None
+    settle_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedCall:
+    """A call that was allowed and not aborted. `state` is None where it reserved nothing."""
+
+    receipt: str
+    call_id: str
+    tool: str
+    argument_digest: str
+    time: datetime
+    reservation: str | None
+    state: MoneyState | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,11 @@ def erase_subject(transaction: Transaction, subject: str, *, by: str, at: dateti
         (subject,),
     ).fetchall()
     cases = connection.execute("DELETE FROM escalations WHERE subject = ? AND subject <> ''", (subject,)).rowcount
+    # What is held stays held: a result that comes later finds no call, and a person resolves it.
+    connection.execute(
+        "UPDATE releases SET subject = '', call_id = '', argument_digest = '' WHERE subject = ? AND subject <> ''",
+        (subject,),
+    )
     if rows:
         _erase(transaction, rows, by=by, at=at, cause=ErasureCause.SUBJECT, receipt=receipt)
     return Erasure(receipt if rows else None, len(rows), cases)
@@ -52,6 +57,15 @@ def expire_payloads(transaction: Transaction, before: datetime, *, by: str, at: 
 def expire_escalations(transaction: Transaction, before: datetime) -> int:
     """Delete the cases that were opened before `before`: their summaries are payload."""
     return transaction.connection.execute("DELETE FROM escalations WHERE created < ?", (stamp(before),)).rowcount
+
+
+def forget_releases(transaction: Transaction, before: datetime) -> int:
+    """Forget calls that were allowed before `before` and hold nothing any more, at most a step's worth; how many."""
+    return transaction.connection.execute(
+        "DELETE FROM releases WHERE receipt IN (SELECT receipt FROM releases"
+        " WHERE time < ? AND coalesce(state, '') NOT IN ('held', 'unknown') ORDER BY time LIMIT ?)",
+        (stamp(before), STEP_RECORDS_MAX),
+    ).rowcount
 
 
 def prune_records(transaction: Transaction, before: datetime, *, by: str, at: datetime, receipt: str) -> int:

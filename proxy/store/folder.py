@@ -20,6 +20,7 @@ HALT_FLAG = "callgate.halt"
 KEY_BYTES = 32
 
 _DOMAIN = b"callgate.subject.1\0"
+_NAME_DOMAIN = b"callgate.usage.1\0"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,6 +34,10 @@ class SubjectKey:
         if not subject:
             raise ValueError("a subject must not be empty")
         return hmac.new(self.secret, _DOMAIN + subject.encode(), hashlib.sha256).hexdigest()
+
+    def name(self, text: str) -> str:
+        """The keyed digest under which a cap or an intent is kept: it tells nothing of the values in it."""
+        return hmac.digest(self.secret, _NAME_DOMAIN + text.encode(), "sha256").hex()
 
     @property
     def fingerprint(self) -> str:

@@ -26,6 +26,11 @@ def new_escalation_id(now: datetime) -> str:
     return f"esc_{_timed(now)}"
 
 
+def new_reservation_id(now: datetime) -> str:
+    """`rs_...`; ids of later milliseconds sort behind."""
+    return f"rs_{_timed(now)}"
+
+
 def new_writer_id() -> str:
     """`w_...`, wholly random: one for each process that writes."""
     return f"w_{_random(_TIME_LENGTH + _RANDOM_LENGTH)}"

@@ -11,10 +11,11 @@ from interceptors.chain import Head, Sealed
 from interceptors.receipts import Kind
 from interceptors.strict_json import parse_envelope
 from interceptors.verification import Report, verify
-from proxy.store import escalations, halts
+from proxy.store import escalations, halts, reservations
 from proxy.store.connections import BUSY_TIMEOUT_MS, open_reading
 from proxy.store.errors import StoreError
 from proxy.store.folder import SubjectKey, check_folder, read_key
+from proxy.store.usage import read_usages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,14 +23,16 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from interceptors.calls import Json
+    from interceptors.kinds import MoneyState
+    from interceptors.usage import Usage, UsageKey
     from policies.model import Ruling
-    from proxy.store.entries import Escalation, EscalationStatus, Halt
+    from proxy.store.entries import Escalation, EscalationStatus, Halt, Reservation
 
 _SEALED = (
     "SELECT id, schema, digest, writer, seq, prev, kind, receipt, time, commitment, hash, salt, payload"
     " FROM records LEFT JOIN payloads ON record = id"
 )
-_OPENING = ", ".join(f"'{kind.value}'" for kind in Kind if not kind.is_outcome)
+_OPENING = ", ".join(f"'{kind.value}'" for kind in Kind if kind.is_opening)
 _OUTCOME = ", ".join(f"'{kind.value}'" for kind in Kind if kind.is_outcome)
 _LINES = (
     "SELECT id, receipt, time, kind, payload,"  # noqa: S608 # nothing but the kinds is put in
@@ -191,6 +194,22 @@ class Reader:
     def escalation(self, escalation_id: str) -> Escalation | None:
         with _readable():
             return escalations.show(self._connection, escalation_id)
+
+    def reservations(
+        self, *, state: MoneyState | None = None, before: str | None = None, limit: int = 50
+    ) -> tuple[Reservation, ...]:
+        """The newest reservations first; `before` is the id at which the last page ended."""
+        with _readable():
+            return reservations.newest(self._connection, state, before, limit)
+
+    def reservation(self, reservation_id: str) -> Reservation | None:
+        with _readable():
+            return reservations.show(self._connection, reservation_id)
+
+    def usages(self, keys: Iterable[UsageKey]) -> dict[UsageKey, Usage]:
+        """What was used so far under each key."""
+        with _readable():
+            return read_usages(self._connection, self._key.name, keys)
 
     def halt(self) -> Halt | None:
         """The operator's halt, if it is in force."""

@@ -6,14 +6,16 @@ import asyncio
 import sqlite3
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from proxy.store import erasure, halts
+from proxy.store import erasure, halts, reservations, settlements
 from proxy.store.connections import BUSY_TIMEOUT_MS, Connect, connect, prepare
 from proxy.store.entries import Committed, Entry, Erasure, Retained
 from proxy.store.folder import DATABASE, SubjectKey, check_folder, make_folder, make_key
 from proxy.store.halts import HaltLook
 from proxy.store.ids import new_receipt_id, new_writer_id
+from proxy.store.lookups import Lookups
 from proxy.store.reader import Reader
 from proxy.store.transaction import Transaction, prepare_entry
+from proxy.store.usage import read_usages
 from proxy.store.writer import Writer
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from interceptors.chain import Head
+    from interceptors.kinds import MoneyState
+    from interceptors.usage import Usage, UsageKey
+    from proxy.store.entries import ReleasedCall, Settlement
 
 T = TypeVar("T")
 
@@ -39,8 +44,8 @@ def open_store(state: Path, *, connect: Connect = connect, busy_timeout_ms: int 
     check_folder(state)
     key = make_key(state)
     prepare(state, key, connect, busy_timeout_ms)
-    look = HaltLook(state)
-    return Store(state, key, Writer(state, connect, new_writer_id(), busy_timeout_ms, look.began), look)
+    look, lookups = HaltLook(state), Lookups(state)
+    return Store(state, key, Writer(state, connect, new_writer_id(), busy_timeout_ms, look.began), look, lookups)
 
 
 def open_reader(state: Path) -> Reader:
@@ -51,11 +56,12 @@ def open_reader(state: Path) -> Reader:
 class Store:
     """Every method that writes returns when its work is on the disk, or raises `StoreError` and nothing was written."""
 
-    def __init__(self, state: Path, key: SubjectKey, writer: Writer, look: HaltLook) -> None:
+    def __init__(self, state: Path, key: SubjectKey, writer: Writer, look: HaltLook, lookups: Lookups) -> None:
         self._state = state
         self._key = key
         self._writer = writer
         self._look = look
+        self._lookups = lookups
 
     async def __aenter__(self) -> Self:
         return self
@@ -69,6 +75,7 @@ class Store:
         """Finish what was begun; later calls raise `StoreError`."""
         await self._writer.close()
         self._look.close()
+        self._lookups.close()
 
     @property
     def is_usable(self) -> bool:
@@ -96,13 +103,44 @@ class Store:
         prepared = [prepare_entry(entry) for entry in entries]
 
         def write(transaction: Transaction) -> list[Committed]:
-            return [transaction.write(each) for each in prepared]
+            return [transaction.write(each, self._key.name) for each in prepared]
 
         return await self._writer.run(write)
 
     def is_halted(self) -> bool:
         """Whether the operator's halt is in force now, whoever threw it. Does not wait. Raises `StoreError`."""
         return self._look.is_halted()
+
+    async def usages(self, keys: Sequence[UsageKey]) -> dict[UsageKey, Usage]:
+        """What was used so far: the snapshot that a decision is made on. Raises `StoreError`."""
+        return await asyncio.to_thread(self._lookups.ask, lambda each: read_usages(each, self._key.name, keys))
+
+    async def released_calls(self, tenant: str, call_ids: Sequence[str]) -> dict[str, tuple[ReleasedCall, ...]]:
+        """By id, this tenant's calls that were allowed and not aborted, oldest first. Raises `StoreError`."""
+        return await asyncio.to_thread(
+            self._lookups.ask, lambda each: reservations.released_calls(each, tenant, call_ids)
+        )
+
+    async def settle(self, found: Sequence[Settlement], *, at: datetime) -> int:
+        """Settle calls by what came back for them; how many reservations changed. What is final stays what it is."""
+        return await self._writer.run(lambda each: settlements.settle(each, found, at=at))
+
+    async def free(self, receipts: Sequence[str], *, at: datetime) -> int:
+        """Undo what calls hold, no byte of which was handed to the socket; how many reservations changed."""
+        return await self._writer.run(lambda each: settlements.free(each, receipts, at=at))
+
+    async def expire(self, *, at: datetime) -> int:
+        """Count as unknown all that had no result within its time; how many calls that were."""
+        total = 0
+        while count := await self._writer.run(lambda each: settlements.expire(each, at=at)):
+            total += count
+        return total
+
+    async def resolve(self, reservation: str, state: MoneyState, *, by: str, reason: str, at: datetime) -> str | None:
+        """A person says that a reservation was executed, or was not; its receipt, None where there is nothing open."""
+        return await self._writer.run(
+            lambda each: settlements.resolve(each, reservation, state, by=by, reason=reason, at=at)
+        )
 
     async def halt(self, *, by: str, reason: str, at: datetime) -> str:
         """Throw the halt; the receipt's id. From its commit on, no `when_halted` entry is passed over."""
@@ -143,6 +181,7 @@ class Store:
             return erasure.prune_records(transaction, receipts_before, by=BY_RETENTION, at=at, receipt=receipt)
 
         cases = await self._writer.run(lambda each: erasure.expire_escalations(each, payloads_before))
+        await steps(lambda each: erasure.forget_releases(each, receipts_before))
         records = await steps(prune)
         payloads = await steps(expire)
         if cases or records or payloads:

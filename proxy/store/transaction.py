@@ -13,13 +13,18 @@ from typing import TYPE_CHECKING
 from interceptors.chain import DIGEST, SCHEMA, Head, canonical, commit_to, next_head, stamp, start
 from interceptors.receipts import Decided, subject_of
 from proxy.store.entries import Committed, Entry
+from proxy.store.errors import StoreError
 from proxy.store.escalations import find_or_open, write_summary
 from proxy.store.randomness import random_block
+from proxy.store.reservations import RELEASE_COLUMNS, hold, release_row
+from proxy.store.usage import read_usages
 
 if TYPE_CHECKING:
     import sqlite3
 
     from interceptors.receipts import Record
+    from proxy.store.entries import Reserving
+    from proxy.store.usage import Naming
 
 _ROWS_MAX = 32
 """Rows of one statement: as many spellings of it are kept compiled."""
@@ -35,6 +40,7 @@ def _insert(table: str, columns: str) -> tuple[str, ...]:
 
 _INSERT_RECORDS = _insert("records", _RECORD_COLUMNS)
 _INSERT_PAYLOADS = _insert("payloads", _PAYLOAD_COLUMNS)
+_INSERT_RELEASES = _insert("releases", RELEASE_COLUMNS)
 _IN_FORCE = "SELECT 1 FROM halts WHERE resumed_at IS NULL LIMIT 1"
 _SEEN_FIRST = "SELECT (SELECT max(id) FROM records), EXISTS (SELECT 1 FROM halts WHERE resumed_at IS NULL)"
 
@@ -103,6 +109,7 @@ class Transaction:
         self._halted: bool | None = bool(halted)
         self._records: list[tuple[object, ...]] = []
         self._payloads: list[tuple[object, ...]] = []
+        self._releases: list[tuple[object, ...]] = []
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -120,18 +127,38 @@ class Transaction:
         """Write the record behind the head. Raises `ReceiptError`."""
         return self._append(prepare_record(record))
 
-    def write(self, prepared: Prepared) -> Committed:
-        """Write an entry, or what stands in its place while the halt is in force."""
+    def write(self, prepared: Prepared, naming: Naming) -> Committed:
+        """Write an entry, or what stands in its place: while the halt is in force, or since more was used by now."""
         entry = prepared.entry
         stand_in, draft = entry.when_halted, entry.escalation
         if stand_in is not None and self.is_halted():
             return Committed(self.append(stand_in() if callable(stand_in) else stand_in), halted=True)
+        if entry.reserving is not None:
+            return self._reserve(prepared, entry.reserving, naming)
+        if entry.release is not None:
+            self._releases.append(release_row(entry.release, None))
         if draft is None:
             return Committed(self._append(prepared.record))
         case = find_or_open(self._connection, draft)
         if case != draft.id and isinstance(entry.record, Decided):
             return Committed(self.append(replace(entry.record, escalation=case)), escalation_id=case)
         return Committed(self._append(prepared.record), escalation_id=case)
+
+    def _reserve(self, prepared: Prepared, reserving: Reserving, naming: Naming) -> Committed:
+        """The decision on what is used now is the one that holds, and what it allows is held from here on."""
+        rests_on = reserving.obligation.rests_on
+        now_used = read_usages(self._connection, naming, rests_on)
+        if now_used != rests_on:
+            entry = reserving.anew(now_used)
+            if entry.reserving is not None and entry.reserving.obligation.rests_on != now_used:
+                raise StoreError("a decision rests on something else than what is used")
+            return replace(self.write(prepare_entry(entry), naming), anew=True)
+        draft = prepared.entry.release
+        assert draft is not None, "what is held is found again by its release"
+        self._append(prepared.record)
+        reserved = hold(self._connection, draft, reserving, naming)
+        self._releases.append(release_row(draft, reserved))
+        return Committed(self.append(reserved), reservation=reserved.reservation)
 
     def flush(self) -> None:
         """Hand the rows that wait to the database."""
@@ -141,8 +168,12 @@ class Transaction:
             self._connection.execute(_INSERT_RECORDS[len(part) - 1], tuple(chain.from_iterable(part)))
             part = payloads[start_ : start_ + _ROWS_MAX]
             self._connection.execute(_INSERT_PAYLOADS[len(part) - 1], tuple(chain.from_iterable(part)))
+        for start_ in range(0, len(self._releases), _ROWS_MAX):
+            part = self._releases[start_ : start_ + _ROWS_MAX]
+            self._connection.execute(_INSERT_RELEASES[len(part) - 1], tuple(chain.from_iterable(part)))
         records.clear()
         payloads.clear()
+        self._releases.clear()
 
     def _append(self, record: PreparedRecord) -> Head:
         before = self.head

@@ -15,6 +15,8 @@ from interceptors import strict_json
 from interceptors.calls import Cause, MalformedToolCall
 from interceptors.context import DeclaredTool
 from proxy.wire import assembly, envelope
+from proxy.wire.anthropic_transcript import SEALABLE, seal_member
+from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION
 from proxy.wire.assembly import Assembler, State
 from proxy.wire.dialect import DeclaredTools, Fault, Judged, Reader, RequestView, Writer, declared_tools
 from proxy.wire.events import (
@@ -23,9 +25,11 @@ from proxy.wire.events import (
     CallCut,
     CallsConfirmed,
     FrameRead,
+    Hidden,
     Key,
     Material,
     Observed,
+    Released,
     Replaced,
     TurnEnded,
     WireBroken,
@@ -35,6 +39,8 @@ from proxy.wire.sse import Frame, event_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from proxy.wire.turn import Continuation
 
 
 class Kind(Enum):
@@ -147,6 +153,10 @@ class AnthropicMessages:
     def writer(self, streamed: bool) -> Writer:
         return _StreamWriter() if streamed else _BodyWriter()
 
+    @property
+    def continuation(self) -> Continuation:
+        return ANTHROPIC_CONTINUATION
+
     def error(self, fault: Fault, message: str) -> bytes:
         error = {"type": _ERROR_TYPES[fault], "message": message}
         return envelope.encode({"type": "error", "error": error})
@@ -197,8 +207,30 @@ def _extra(block: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in block.items() if key not in ("type", "id", "name", "input")}
 
 
+class _Binding:
+    """Whether the calls of a turn wait for each other: a program made one, or a tool of the provider is pending."""
+
+    def __init__(self) -> None:
+        self._pending: set[str] = set()
+        self._has_program = False
+
+    @property
+    def binds(self) -> bool:
+        return self._has_program or bool(self._pending)
+
+    def see(self, block: Mapping[str, Any]) -> None:
+        if block.get("type") in ("server_tool_use", "mcp_tool_use"):
+            self._pending.add(str(block.get("id")))
+        elif "tool_use_id" in block:
+            self._pending.discard(str(block["tool_use_id"]))
+        elif block.get("type") == "tool_use":
+            caller = block.get("caller")
+            self._has_program |= isinstance(caller, dict) and caller.get("type") != "direct"
+
+
 class _StreamReader:
     def __init__(self, pass_types: frozenset[str]) -> None:
+        self._binding = _Binding()
         self._pass_types = pass_types
         self._calls = Assembler()
         self._keys: dict[int, Key] = {}  # the call that was last opened on an index
@@ -208,6 +240,10 @@ class _StreamReader:
         self._broken = False
         self._is_named: bool | None = None  # whether the events of this stream bear names
         self._openings = 0
+
+    @property
+    def binds(self) -> bool:
+        return self._binding.binds
 
     def receive(self, frame: Frame) -> list[WireEvent]:
         if self._broken:
@@ -297,6 +333,7 @@ class _StreamReader:
         index, block = value.get("index"), value.get("content_block")
         if type(index) is not int or index < 0 or not isinstance(block, dict) or not isinstance(block.get("type"), str):
             raise _WrongShapeError
+        self._binding.see(block)
         if index in self._keys:
             raise assembly.StepError  # a call stands at this index, and it is frozen
         kind = BLOCKS.get(block["type"])
@@ -455,6 +492,17 @@ class _StreamWriter:
         self._output_tokens = 0  # as upstream stated it last
         self._delta_sent = False
         self._stop_sent = False
+        self._hidden = 0
+        self._mark = ""
+
+    def seal(self, mark: str) -> None:
+        self._mark = mark
+
+    def append(self, text: str, end: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
+        place = self._blocks
+        self._blocks += 1
+        self._replaced += 1
+        return self._text_block(place, text) + self.write(end, judged) + self.finish()
 
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
         out: list[bytes] = []
@@ -518,7 +566,7 @@ class _StreamWriter:
         """The reason says whether the client has calls to run, where a call was taken out."""
         delta = entry.value.get("delta")
         reason = delta.get("stop_reason") if isinstance(delta, dict) else None
-        if not self._replaced or reason != ("end_turn" if self._released else "tool_use"):
+        if not (self._replaced or self._hidden) or reason != ("end_turn" if self._released else "tool_use"):
             return entry.frame.raw
         data = entry.frame.data or b""
         true_reason = "tool_use" if self._released else "end_turn"
@@ -533,14 +581,14 @@ class _StreamWriter:
             self._open.add(self._places[index])
         elif value["type"] == "content_block_stop":
             self._open.discard(self._places.get(index, index))
-        return self._placed(entry)
+        return self._placed(_sealed(entry, self._mark) if self._mark else entry)
 
     def _place(self, index: int, *, is_call: bool) -> None:
         """Clients append a block but address it by its index, so the index that leaves is the block's place.
 
         Past a second start of a message some count on and some begin anew; only with calls does it matter.
         """
-        counts_on = is_call or self._released or self._replaced
+        counts_on = is_call or self._released or self._replaced or self._hidden
         self._places[index] = self._blocks if counts_on else self._blocks - self._blocks_before
         self._blocks += 1
 
@@ -555,6 +603,9 @@ class _StreamWriter:
         (key,) = entry.keys
         first = key not in self._started
         self._started.add(key)
+        if isinstance(answer, Hidden):
+            self._hidden += first
+            return b""
         starts = entry.value.get("type") == "content_block_start"
         if starts:
             self._place(entry.value["index"], is_call=True)
@@ -599,6 +650,20 @@ class _StreamWriter:
         return event_frame("error", envelope.encode({"type": "error", "error": error}))
 
 
+def _sealed(entry: FrameRead, mark: str) -> FrameRead:
+    """A frame whose thinking is bound to a hidden turn; any other as it is."""
+    value, data = entry.value, entry.frame.data or b""
+    if value["type"] == "content_block_delta" and value["delta"].get("type") == "signature_delta":
+        member, path = "delta", "signature"
+    elif value["type"] == "content_block_start" and value["content_block"].get("type") in SEALABLE:
+        member, path = "content_block", SEALABLE[value["content_block"]["type"]]
+    else:
+        return entry
+    changed = seal_member(envelope.raw_at(data, member), path, mark)
+    data = envelope.edited(data, **{member: changed})
+    return entry._replace(frame=Frame(event_frame(entry.frame.event, data), entry.frame.event, data))
+
+
 def _block(index: int, block: bytes, delta: Mapping[str, str]) -> bytes:
     """A whole block of one delta."""
     start = {"type": b'"content_block_start"', "index": b"%d" % index, "content_block": block}
@@ -615,7 +680,12 @@ class _BodyReader:
     """A JSON body: the stream of one frame. The key of a call is its place in `content`."""
 
     def __init__(self, pass_types: frozenset[str]) -> None:
+        self._binding = _Binding()
         self._pass_types = pass_types
+
+    @property
+    def binds(self) -> bool:
+        return self._binding.binds
 
     def end(self) -> list[WireEvent]:
         return []
@@ -642,6 +712,8 @@ class _BodyReader:
         data = frame.data or b""
         places = range(len(blocks))
         calls, observed = _whole_calls(Assembler(), data, ("content",), blocks, places, pass_types=self._pass_types)
+        for block in blocks:
+            self._binding.see(block)
         if calls and value.get("stop_reason") in LIMIT_REASONS and calls[-1].key == len(blocks) - 1:
             last = calls.pop()
             cut = MalformedToolCall(last.call.name, Cause.CUT_OFF, last.call.id, last.call.position)
@@ -652,19 +724,34 @@ class _BodyReader:
 
 
 class _BodyWriter:
+    def __init__(self) -> None:
+        self._mark = ""
+
+    def seal(self, mark: str) -> None:
+        self._mark = mark
+
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
         (entry,) = entries
-        refused = {key: judged[key].answer for key in entry.keys if isinstance(judged[key].answer, Replaced)}
-        if not refused:
-            return entry.frame.raw
+        return self._body(entry, judged, ())
+
+    def append(self, text: str, end: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
+        (entry,) = end
+        return self._body(entry, judged, (text,))
+
+    def _body(self, entry: FrameRead, judged: Mapping[Key, Judged], appended: Sequence[str]) -> bytes:
+        answers = {key: judged[key].answer for key in entry.keys if not isinstance(judged[key].answer, Released)}
         data = entry.frame.data or b""
-        blocks = envelope.elements(envelope.raw_at(data, "content"))
-        for key, answer in refused.items():
-            assert isinstance(key, int)
-            assert isinstance(answer, Replaced)
-            blocks[key] = envelope.encode({"type": "text", "text": answer.text})
-        changes: dict[str, Any] = {"content": envelope.join_list(blocks)}
-        if len(refused) == len(entry.keys) and entry.value.get("stop_reason") == "tool_use":
+        if not answers and not appended and not self._mark:
+            return entry.frame.raw
+        blocks: list[bytes] = []
+        for place, block in enumerate(envelope.elements(envelope.raw_at(data, "content"))):
+            answer = answers.get(place)
+            if isinstance(answer, Replaced):
+                blocks.append(_text(answer.text))
+            elif not isinstance(answer, Hidden):
+                blocks.append(_sealed_block(block, self._mark) if self._mark else block)
+        changes: dict[str, Any] = {"content": envelope.join_list([*blocks, *map(_text, appended)])}
+        if len(answers) == len(entry.keys) and entry.value.get("stop_reason") == "tool_use":
             changes |= {"stop_reason": "end_turn", "stop_sequence": None}
         return envelope.edited(data, **changes)
 
@@ -673,6 +760,15 @@ class _BodyWriter:
 
     def broken(self, message: str) -> bytes:
         return ANTHROPIC_MESSAGES.error(Fault.UPSTREAM_FAILED, message)
+
+
+def _text(text: str) -> bytes:
+    return envelope.encode({"type": "text", "text": text})
+
+
+def _sealed_block(block: bytes, mark: str) -> bytes:
+    kind = envelope.members(block).get("type", b"null").strip(b'"').decode()
+    return seal_member(block, SEALABLE[kind], mark) if kind in SEALABLE else block
 
 
 ANTHROPIC_MESSAGES = AnthropicMessages()

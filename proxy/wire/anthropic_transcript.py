@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
 from proxy.wire import envelope
-from proxy.wire.seal import SEALED, opened
+from proxy.wire.seal import SEALED, opened, sealed
 from proxy.wire.transcript import HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 _SIDES = {"user": Side.USER, "assistant": Side.ASSISTANT, "system": Side.SYSTEM}
-_THINKING = {"thinking": "signature", "redacted_thinking": "data"}
+SEALABLE = {"thinking": "signature", "redacted_thinking": "data"}
 """Blocks of thinking, and the member that binds each to what stands before it."""
 _STABLE = ("type", "id", "tool_use_id", "name", "source")
 """What a client keeps of a block that is neither text, call nor result."""
@@ -67,12 +67,12 @@ class AnthropicTranscript:
         kept: list[bytes] = []
         removed = 0
         for block in _blocks(message):
-            member = _THINKING.get(_kind(block))
-            sealed = envelope.value_of(envelope.members(block).get(member, b"null")) if member else None
-            if member is None or not isinstance(sealed, str) or not sealed.startswith(SEALED):
+            member = SEALABLE.get(_kind(block))
+            found = envelope.value_of(envelope.members(block).get(member, b"null")) if member else None
+            if member is None or not isinstance(found, str) or not found.startswith(SEALED):
                 kept.append(block)
                 continue
-            mark, original = opened(sealed)
+            mark, original = opened(found)
             if mark in known:
                 kept.append(envelope.edited(block, **{member: original}))
             else:
@@ -84,6 +84,14 @@ class AnthropicTranscript:
 
 def message_of(role: str, blocks: Sequence[bytes]) -> bytes:
     return envelope.join({"role": envelope.encode(role), "content": envelope.join_list(list(blocks))})
+
+
+def seal_member(block: bytes, member: str, mark: str) -> bytes:
+    """A block, or the delta of one, with its signature sealed; one that has none as it is."""
+    signature = envelope.value_of(envelope.members(block).get(member, b"null"))
+    if not isinstance(signature, str) or not signature:
+        return block
+    return envelope.edited(block, **{member: sealed(mark, signature)})
 
 
 def result_block(result: HiddenResult) -> bytes:
@@ -134,10 +142,10 @@ def _read_block(turn: SideTurn, raw: bytes, position: int, block: Any) -> None:
         content = _result_text(block.get("content"))
         is_error = block.get("is_error") is True
         turn.results.append(result_seen(str(block.get("tool_use_id", "")), content, is_error=is_error))
-    elif kind in _THINKING:
-        sealed = block.get(_THINKING[kind])
-        if isinstance(sealed, str) and sealed.startswith(SEALED):
-            turn.marks.append(opened(sealed)[0])
+    elif kind in SEALABLE:
+        found = block.get(SEALABLE[kind])
+        if isinstance(found, str) and found.startswith(SEALED):
+            turn.marks.append(opened(found)[0])
     else:
         stable = {key: block[key] for key in _STABLE if key in block}
         turn.other.append(hashlib.sha256(strict_json.canonical(stable)).hexdigest())

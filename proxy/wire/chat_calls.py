@@ -96,7 +96,7 @@ class ChatCalls:
         self._assembler = Assembler()
         self._choices: dict[int, _Choice] = {}
         self._raw: bytes = b""
-        self._object: Any = None  # of the chunks that bear calls
+        self._object: str | None = None  # of the chunks that bear calls
 
     def chunk(self, raw: bytes, value: Mapping[str, Any], part: str) -> tuple[tuple[Key, ...], list[WireEvent]]:
         """Take in one chunk (`part` is `delta` or `message`): the keys it carries, and what it completes."""
@@ -116,7 +116,8 @@ class ChatCalls:
             if reason and not self._choice(index).finished:
                 events += self.finish(index, cut=reason in LIMIT_REASONS)
         if keys:
-            if self._object not in (None, kind := value.get("object", "")):
+            kind = str(value.get("object"))
+            if self._object not in (None, kind):
                 raise WrongShapeError  # clients that skip chunks of another kind would miss a part of a call
             self._object = kind
         return tuple(keys), events

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from interceptors.context import DeclaredTool
     from proxy.wire.events import Answer, FrameRead, Key, Material, WireEvent
     from proxy.wire.sse import Frame
+    from proxy.wire.turn import Continuation
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,11 @@ class Judged:
 class Reader(Protocol):
     """Frames of one leg to wire events. A JSON body is one frame. After WireBroken it gives nothing more."""
 
+    @property
+    def binds(self) -> bool:
+        """Whether a program or the provider waits for the calls of this turn together (DESIGN 5)."""
+        ...
+
     def receive(self, frame: Frame) -> list[WireEvent]: ...
 
     def end(self) -> list[WireEvent]:
@@ -79,6 +85,14 @@ class Writer(Protocol):
 
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
         """The bytes of these frames. `judged` holds all calls of the turn that are answered, theirs among them."""
+        ...
+
+    def seal(self, mark: str) -> None:
+        """From here on thinking depends on the hidden turn `mark`, and leaves sealed (see `seal`)."""
+        ...
+
+    def append(self, text: str, end: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
+        """A text of ours behind what was sent, then the end of a leg that was kept back."""
         ...
 
     def finish(self) -> bytes:
@@ -125,6 +139,11 @@ class Dialect(Protocol):
         ...
 
     def writer(self, streamed: bool) -> Writer: ...
+
+    @property
+    def continuation(self) -> Continuation:
+        """How a turn of this dialect goes on upstream, and is put back later."""
+        ...
 
     def error(self, fault: Fault, message: str) -> bytes:
         """The body of an error response."""

@@ -123,5 +123,22 @@ class Replaced:
     text: str
 
 
-Answer: TypeAlias = "Released | Replaced"
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The call does not run, and the model hears so: `content` is the result it gets, as JSON text.
+
+    `text` is what the customer reads where the turn cannot go on.
+    """
+
+    content: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The call was returned, and the client sees nothing of it. Only the gate gives this answer."""
+
+
+Answer: TypeAlias = "Released | Replaced | Returned | Hidden"
 RELEASED = Released()
+HIDDEN = Hidden()

@@ -14,12 +14,14 @@ from interceptors import strict_json
 from interceptors.context import DeclaredTool
 from proxy.wire import assembly, envelope
 from proxy.wire.chat_calls import CALL_TYPES, FUNCTION, LEGACY, ChatCalls, Slot, WrongShapeError, canonical_call
+from proxy.wire.chat_turn import CHAT_CONTINUATION
 from proxy.wire.dialect import DeclaredTools, Fault, Judged, Reader, RequestView, Writer, declared_tools
 from proxy.wire.events import (
     Breach,
     FrameRead,
     Key,
     Material,
+    Released,
     Replaced,
     TurnEnded,
     WireBroken,
@@ -29,6 +31,8 @@ from proxy.wire.sse import Frame, event_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from proxy.wire.turn import Continuation
 
 DONE = b"[DONE]"
 CALL_REASONS = frozenset({"tool_calls", "function_call"})
@@ -66,6 +70,10 @@ class OpenAIChat:
     def writer(self, streamed: bool) -> Writer:
         return _StreamWriter() if streamed else _BodyWriter()
 
+    @property
+    def continuation(self) -> Continuation:
+        return CHAT_CONTINUATION
+
     def error(self, fault: Fault, message: str) -> bytes:
         kind, code = _ERROR_TYPES[fault]
         return envelope.encode({"error": {"message": message, "type": kind, "param": None, "code": code}})
@@ -100,6 +108,8 @@ def _declared(function: Mapping[str, bytes]) -> list[DeclaredTool]:
 
 
 class _StreamReader:
+    binds = False
+
     def __init__(self, pass_types: frozenset[str]) -> None:
         self._calls = ChatCalls(pass_types)
         self._broken = False
@@ -133,6 +143,8 @@ class _StreamReader:
 
 
 class _BodyReader:
+    binds = False
+
     def __init__(self, pass_types: frozenset[str]) -> None:
         self._calls = ChatCalls(pass_types)
 
@@ -175,6 +187,20 @@ class _StreamWriter:
         self._sorted = 0
         self._envelope: bytes = b'{"choices":[]}'
         self._done_sent = False
+
+    def seal(self, mark: str) -> None:
+        """Nothing in this dialect is bound to what stands before it."""
+
+    def append(self, text: str, end: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
+        self._sort(judged)
+        sent = self._sent(0)
+        glue = "\n\n" if sent.text else ""
+        sent.text, sent.replaced = True, sent.replaced + 1
+        self._edited.add(0)
+        delta = {"content": f"{glue}{text}"}
+        chunk = self._chunk([envelope.encode({"index": 0, "delta": delta, "finish_reason": None})])
+        rest = self.write(end, judged)
+        return chunk + rest + (b"" if self._done_sent else self.finish())
 
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
         return b"".join(self._write(entry, judged) for entry in entries)
@@ -294,10 +320,10 @@ class _StreamWriter:
         sent.done |= set(sent.due)
         sent.due.clear()
         texts = [judged.answer.text for judged in due if isinstance(judged.answer, Replaced)]
-        survivors = [judged.material for judged in due if not isinstance(judged.answer, Replaced)]
+        survivors = [judged.material for judged in due if not _is_refused(judged)]
         place = sent.listed
         sent.listed += sum(call.kind != LEGACY for call in survivors)
-        sent.replaced += len(texts)
+        sent.replaced += len(due) - len(survivors)
         sent.released += len(survivors)
         if texts:
             members = {**members, "content": _with_texts(members.get("content", b"null"), texts, sent.text)}
@@ -357,7 +383,7 @@ def _stays_in_place(key: Slot, judged: Judged) -> bool:
 
 
 def _is_refused(call: Judged) -> bool:
-    return isinstance(call.answer, Replaced)
+    return not isinstance(call.answer, Released)
 
 
 def _is_plain(call: Judged) -> bool:
@@ -366,6 +392,17 @@ def _is_plain(call: Judged) -> bool:
 
 
 class _BodyWriter:
+    def seal(self, mark: str) -> None:
+        """Nothing in this dialect is bound to what stands before it."""
+
+    def append(self, text: str, end: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
+        data = self.write(end, judged)
+        choice = envelope.elements(envelope.raw_at(data, "choices"))[0]
+        message = envelope.raw_at(choice, "message")
+        content = _with_texts(envelope.members(message).get("content", b"null"), [text], has_text=False)
+        choice = envelope.edited(choice, message=envelope.edited(message, content=content))
+        return envelope.edited(data, choices=envelope.join_list([choice]))
+
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
         (entry,) = entries
         by_choice: dict[int, list[Judged]] = {}
@@ -386,13 +423,12 @@ class _BodyWriter:
     @staticmethod
     def _choice(raw: bytes, choice: dict[str, Any], calls: Sequence[Judged]) -> bytes:
         texts = [call.answer.text for call in calls if isinstance(call.answer, Replaced) and not call.is_repeat]
-        survivors = [call.material for call in calls if not isinstance(call.answer, Replaced) and not call.is_repeat]
+        survivors = [call.material for call in calls if not _is_refused(call) and not call.is_repeat]
         members = envelope.members(envelope.raw_at(raw, "message"))
         members.pop("tool_calls", None)
         members.pop(LEGACY, None)
-        for call in calls:
-            if isinstance(call.answer, Replaced):
-                members.pop(call.material.kind, None)
+        for call in filter(_is_refused, calls):
+            members.pop(call.material.kind, None)
         if texts:
             members["content"] = _with_texts(members.get("content", b"null"), texts, has_text=False)
         members |= _survivor_members(survivors, None)

@@ -1,0 +1,77 @@
+"""From a judgment to what stands in the call's place: who answers, and what repetition makes of it (DESIGN 5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from interceptors.calls import ToolCall
+from interceptors.causes import RefusalCause
+from interceptors.results import structured_result
+from interceptors.strict_json import canonical
+from policies.model import OnRefusal, Ruling
+from proxy.wire.events import RELEASED, Answer, Replaced, Returned
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from interceptors.calls import Proposal
+    from interceptors.decisions import Decision
+    from proxy.judge import Judgment
+    from proxy.policy_source import Revision
+
+AGAIN = " It was refused before, unchanged; a third time ends the turn."
+_TOLD = 2
+_ENDED = 3
+
+
+def answer(judgment: Judgment, identity: str | None) -> Answer:
+    """What the gate is told of a judged call."""
+    decision = judgment.decision
+    if decision.ruling is Ruling.ALLOW:
+        return RELEASED
+    if not hears_model(judgment.proposal, decision, judgment.revision, identity):
+        return Replaced(decision.reply)
+    result = structured_result(decision, judgment.receipt, judgment.escalation)
+    return Returned(canonical(result).decode(), decision.reply)
+
+
+def hears_model(proposal: Proposal, decision: Decision, revision: Revision, identity: str | None) -> bool:
+    """Whether the model is to hear of this refusal. A malformed call cannot be put back, so code answers it."""
+    if not isinstance(proposal.call, ToolCall) or decision.reason == "repeated":
+        return False
+    policy = revision.policy
+    tool = policy.tool(proposal.call.name) or policy.unknown_tool
+    who = policy.identities.get(identity) if identity is not None else None
+    return tool.answers(autonomous=who is not None and who.autonomous) is OnRefusal.MODEL
+
+
+def may_hear_model(revision: Revision, identity: str | None) -> bool:
+    """Whether any refusal of this policy could go to the model of this identity."""
+    policy = revision.policy
+    who = policy.identities.get(identity) if identity is not None else None
+    autonomous = who is not None and who.autonomous
+    tools = (*policy.tools.values(), policy.unknown_tool)
+    return any(tool.answers(autonomous=autonomous) is OnRefusal.MODEL for tool in tools)
+
+
+def with_repetition(
+    proposal: Proposal,
+    decision: Decision,
+    revision: Revision,
+    identity: str | None,
+    heard: MutableMapping[tuple[str, str], int],
+) -> Decision:
+    """The decision on a call that may have been refused before: the second time says so, the third ends the turn.
+
+    `heard` counts, by tool and argument digest, the refusals that the model has heard in this conversation. A forbid
+    never becomes an escalation by repetition.
+    """
+    if decision.ruling is Ruling.ALLOW or not hears_model(proposal, decision, revision, identity):
+        return decision
+    key = decision.tool, decision.digest
+    count = heard.get(key, 0) + 1
+    heard[key] = count
+    if count >= _ENDED:
+        return revision.pipeline.refuse(proposal, RefusalCause.REPEATED)
+    return replace(decision, message=decision.message + AGAIN) if count == _TOLD else decision

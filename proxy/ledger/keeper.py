@@ -1,0 +1,129 @@
+"""The ledger as exchanges use it: a request gets its hidden turns back, an answer's hidden part is kept.
+
+A ledger that fails is a ledger that is lost: the conversation goes on by the rules for that (`hidden.restore`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from proxy.ledger.hidden import Hidden, Refusal, Restored, restore, root_of
+from proxy.ledger.vault import LedgerError, Vault
+from proxy.wire import envelope
+from proxy.wire.seal import SEALED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from proxy.clock import Clock
+    from proxy.turn_memory import Remembered
+    from proxy.wire.dialect import Dialect
+
+_SEALED = SEALED.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request as it goes up. `client_body` is as it came.
+
+    `mark` is that of its last hidden turn; `restored` counts them, `taken_out` thinking that could not go up, and
+    `ambiguous` turns that fit several entries. `refusals` are those that the model has heard in this conversation.
+    """
+
+    body: bytes
+    client_body: bytes
+    mark: str = ""
+    restored: int = 0
+    taken_out: int = 0
+    ambiguous: int = 0
+    refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+class Ledger:
+    """One for the process. `failed` is told each failure of the vault."""
+
+    def __init__(self, vault: Vault, clock: Clock, failed: Callable[[str], None]) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._failed = failed
+
+    async def prepare(self, dialect: Dialect, body: bytes, tenant: str) -> Prepared:
+        """The request with its hidden turns. One without any costs a look at whether there are any at all.
+
+        Raises:
+            envelope.EnvelopeError: its messages cannot be read.
+        """
+        try:
+            if _SEALED not in body and self._vault.is_empty():
+                return Prepared(body, body)
+            return await asyncio.to_thread(self._restored, dialect, body, tenant)
+        except LedgerError as error:
+            self._failed(str(error))
+            return await asyncio.to_thread(_without, dialect, body)
+
+    async def keep(
+        self,
+        dialect: Dialect,
+        prepared: Prepared,
+        turn: Remembered,
+        refusals: Sequence[Refusal],
+        *,
+        tenant: str,
+        subject: str,
+        mark: str,
+    ) -> bool:
+        """Keep the hidden part of an answer, durably, under `mark`. False where it could not be kept."""
+
+        def write() -> None:
+            place = restore(dialect.continuation.transcript(prepared.client_body), lambda _before, _visible: ())
+            hidden = Hidden(
+                mark,
+                place.root,
+                place.before,
+                turn.visible,
+                turn.messages,
+                turn.results,
+                turn.order,
+                tuple(refusals),
+            )
+            self._vault.put(tenant, subject, hidden, self._clock())
+
+        try:
+            await asyncio.to_thread(write)
+        except (LedgerError, envelope.EnvelopeError) as error:
+            self._failed(str(error))
+            return False
+        return True
+
+    def erase(self, subject: str) -> int:
+        """Remove what is kept about a subject (its digest). It blocks. Raises `LedgerError`."""
+        return self._vault.erase(subject)
+
+    def expire(self) -> int:
+        """Remove what has outlived its time. It blocks. Raises `LedgerError`."""
+        return self._vault.expire(self._clock())
+
+    def _restored(self, dialect: Dialect, body: bytes, tenant: str) -> Prepared:
+        transcript = dialect.continuation.transcript(body)
+        if _SEALED not in body and not self._vault.knows(tenant, root_of(transcript.opening())):
+            return Prepared(body, body)
+        found = restore(transcript, lambda before, visible: self._vault.find(tenant, before, visible))
+        if found.entries:
+            self._vault.touch(tenant, found.entries, self._clock())
+        return _prepared(body, found, transcript.body(found.messages) if found.is_changed else body)
+
+
+def _without(dialect: Dialect, body: bytes) -> Prepared:
+    """The request of a conversation whose ledger is lost: what depends on it is taken out."""
+    if _SEALED not in body:
+        return Prepared(body, body)
+    transcript = dialect.continuation.transcript(body)
+    found = restore(transcript, lambda _before, _visible: ())
+    return _prepared(body, found, transcript.body(found.messages))
+
+
+def _prepared(client_body: bytes, found: Restored, body: bytes) -> Prepared:
+    return Prepared(body, client_body, found.mark, len(found.entries), found.taken_out, found.ambiguous, found.refusals)

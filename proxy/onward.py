@@ -1,0 +1,88 @@
+"""One exchange's way on: the next leg upstream when the model is to hear of refusals, and what is kept of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proxy.answers import may_hear_model
+from proxy.ledger.hidden import Refusal
+from proxy.ledger.vault import new_hidden_id
+from proxy.turn_memory import TurnMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    import aiohttp
+
+    from proxy.gate_commands import Continue
+    from proxy.judge import Judgment, Scene
+    from proxy.ledger.keeper import Ledger, Prepared
+    from proxy.limits import Limits
+    from proxy.policy_source import Revision
+    from proxy.turn_memory import Remembered
+    from proxy.wire.dialect import Dialect
+
+
+class Onward:
+    """Built with the request; `mark` names the hidden turn that this exchange may leave."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        prepared: Prepared,
+        ledger: Ledger,
+        open_leg: Callable[[bytes], Awaitable[aiohttp.ClientResponse | None]],
+    ) -> None:
+        self._dialect = dialect
+        self._prepared = prepared
+        self._ledger = ledger
+        self._open_leg = open_leg
+        self.mark = new_hidden_id()
+        self.legs: list[aiohttp.ClientResponse] = []
+
+    @property
+    def last_mark(self) -> str:
+        """Of the last hidden turn of the request, which the answer depends on; empty where it has none."""
+        return self._prepared.mark
+
+    def memory(self, revision: Revision, scene: Scene, limits: Limits, *, streamed: bool) -> TurnMemory | None:
+        """What the turn must remember; None where no refusal could go to the model."""
+        if not may_hear_model(revision, scene.identity):
+            return None
+        return TurnMemory(
+            self._dialect.continuation,
+            streamed=streamed,
+            rounds_max=limits.rounds_max,
+            bytes_max=limits.held_bytes_max,
+        )
+
+    async def next_leg(self, command: Continue) -> aiohttp.ClientResponse | None:
+        """The provider's answer to the refusals; None where there is none to be had."""
+        body = self._dialect.continuation.continued(self._prepared.body, command.messages, command.output_tokens)
+        if body is None:
+            return None
+        leg = await self._open_leg(body)
+        if leg is not None:
+            self.legs.append(leg)
+        return leg
+
+    async def remember(self, turn: Remembered, judgments: Iterable[Judgment], scene: Scene) -> None:
+        """Keep the hidden part. One that cannot be kept is lost, which later requests survive."""
+        refusals = [
+            Refusal(judgment.decision.tool, judgment.decision.digest, judgment.decision.reason)
+            for judgment in judgments
+            if not judgment.is_allowed
+        ]
+        await self._ledger.keep(
+            self._dialect,
+            self._prepared,
+            turn,
+            refusals,
+            tenant=scene.tenant,
+            subject=scene.subject,
+            mark=self.mark,
+        )
+
+    def close(self) -> None:
+        for leg in self.legs:
+            leg.close()

@@ -1,0 +1,130 @@
+"""Judgments on their way to the disk: their records, the cases they open, and what they hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from interceptors.causes import RefusalCause
+from interceptors.decisions import Needs
+from interceptors.obligations import injection_of, reserve_of
+from interceptors.receipts import Record, decided_record
+from interceptors.results import structured_result
+from interceptors.strict_json import canonical
+from policies.model import Mode, Ruling
+from proxy.store import (
+    Entry,
+    EscalationDraft,
+    ReleaseDraft,
+    Reserving,
+    new_escalation_id,
+    new_reservation_id,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from interceptors.usage import Usages
+    from proxy.clock import Clock
+    from proxy.judge import Judgment, Scene
+
+
+class Holding:
+    """One judgment to write. The transaction makes it anew where what it rests on is no longer so.
+
+    `made` holds, unless the transaction says that it wrote `anew` in its place.
+    """
+
+    def __init__(self, made: Judgment, halted: Judgment, scene: Scene, clock: Clock) -> None:
+        self._halted = halted
+        self._scene = scene
+        self._clock = clock
+        self.made = made
+        self.anew = made
+
+    def entry(self) -> Entry:
+        return self._entry(self.made)
+
+    def _decide_anew(self, usages: Usages) -> Entry:
+        made, basis = self.made, self.made.basis
+        assert basis is not None, "nothing but a decision of the pipeline holds anything"
+        pipeline = made.revision.pipeline
+        answer = pipeline.decide(made.proposal, basis.context, basis.facts, usages)
+        if isinstance(answer, Needs):  # the same call asks the same questions
+            answer = pipeline.refuse(made.proposal, RefusalCause.RAISED)
+        self.anew = replace(made, decision=answer)
+        return self._entry(self.anew)
+
+    def _entry(self, judgment: Judgment) -> Entry:
+        scene, now = self._scene, self._clock()
+        is_write_allowed = judgment.is_allowed and judgment.decision.is_write
+        return Entry(
+            _record(judgment, scene, now),
+            when_halted=(lambda: _record(self._halted, scene, now)) if is_write_allowed else None,
+            escalation=_case(judgment, scene, now) if judgment.decision.ruling is Ruling.ESCALATE else None,
+            release=_release(judgment, scene, now) if judgment.is_allowed else None,
+            reserving=self._reserving(judgment, now),
+        )
+
+    def _reserving(self, judgment: Judgment, now: datetime) -> Reserving | None:
+        obligation, injection = reserve_of(judgment.decision), injection_of(judgment.decision)
+        if obligation is None:
+            return None
+        return Reserving(
+            id=new_reservation_id(now),
+            policy=judgment.decision.policy,
+            obligation=obligation,
+            anew=self._decide_anew,
+            injected="" if injection is None else injection.digest,
+        )
+
+
+def _record(judgment: Judgment, scene: Scene, now: datetime) -> Record:
+    decision, call = judgment.decision, judgment.proposal.call
+    result = "" if judgment.is_allowed else canonical(structured_result(decision, judgment.receipt)).decode()
+    return decided_record(
+        decision,
+        receipt=judgment.receipt,
+        time=now,
+        exchange=scene.exchange,
+        turn=0,
+        position=call.position,
+        tenant=scene.tenant,
+        identity=scene.identity,
+        subject=scene.subject,
+        proposer=judgment.proposal.proposer,
+        dialect=scene.dialect,
+        model=scene.model,
+        call_id=call.id,
+        mode=Mode.HALT if decision.reason == "halted" else judgment.revision.policy.mode,
+        latencies={"hold": judgment.hold_ms},
+        result=result,
+    )
+
+
+def _release(judgment: Judgment, scene: Scene, now: datetime) -> ReleaseDraft:
+    decision, injection = judgment.decision, injection_of(judgment.decision)
+    return ReleaseDraft(
+        receipt=judgment.receipt,
+        tenant=scene.tenant,
+        call_id=judgment.proposal.call.id,
+        tool=decision.tool,
+        argument_digest=decision.digest if injection is None else injection.digest,
+        subject=scene.subject,
+        time=now,
+    )
+
+
+def _case(judgment: Judgment, scene: Scene, now: datetime) -> EscalationDraft:
+    decision = judgment.decision
+    return EscalationDraft(
+        id=new_escalation_id(now),
+        tenant=scene.tenant,
+        subject=scene.subject,
+        tool=decision.tool,
+        argument_digest=decision.digest,
+        summary=decision.summary,
+        reason=decision.reason,
+        receipt=judgment.receipt,
+        created=now,
+    )

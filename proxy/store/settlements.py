@@ -1,0 +1,142 @@
+"""What becomes of held money: settled by a result, by time, by an abort, or by a person; each step a record.
+
+A reservation that was handed out several times is what all of its calls say together: executed as soon as one is, and
+free only when none may have been.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interceptors.chain import stamp
+from interceptors.kinds import MoneyState, SettlementCause
+from interceptors.receipts import Settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from proxy.store.entries import Settlement
+    from proxy.store.transaction import Transaction
+
+EXPIRE_MAX = 200
+"""How many calls one transaction finds expired: decisions are made in between."""
+
+_FIND = "SELECT reservation, state, subject FROM releases WHERE receipt = ?"
+_SET = "UPDATE releases SET state = ? WHERE receipt = ?"
+_STATES = "SELECT state FROM releases WHERE reservation = ?"
+_DUE = "SELECT receipt FROM releases WHERE state = 'held' AND settle_by <= ? ORDER BY settle_by LIMIT ?"
+
+
+def settle(transaction: Transaction, settlements: Iterable[Settlement], *, at: datetime) -> int:
+    """Settle calls by what came back for them; how many reservations changed. One that is final stays what it is."""
+    return sum(
+        _settle(transaction, one.receipt, one.state, SettlementCause.RESULT, at, result=one.result)
+        for one in settlements
+    )
+
+
+def expire(transaction: Transaction, *, at: datetime) -> int:
+    """Count as unknown what had no result in time; how many calls were found so, `EXPIRE_MAX` at most."""
+    due = transaction.connection.execute(_DUE, (stamp(at), EXPIRE_MAX)).fetchall()
+    for (receipt,) in due:
+        _settle(transaction, receipt, MoneyState.UNKNOWN, SettlementCause.EXPIRED, at)
+    return len(due)
+
+
+def free(transaction: Transaction, receipts: Iterable[str], *, at: datetime) -> int:
+    """Undo what these calls held: no byte of them was handed to the socket. How many reservations changed."""
+    changed = 0
+    for receipt in receipts:
+        transaction.connection.execute("UPDATE releases SET aborted = 1 WHERE receipt = ?", (receipt,))
+        row = transaction.connection.execute(_FIND, (receipt,)).fetchone()
+        if row is not None and row[1] == MoneyState.HELD.value:
+            changed += _settle(transaction, receipt, MoneyState.NOT_EXECUTED, SettlementCause.ABORTED, at)
+    return changed
+
+
+def resolve(
+    transaction: Transaction, reservation: str, state: MoneyState, *, by: str, reason: str, at: datetime
+) -> str | None:
+    """A person says what became of a reservation that is held or unknown; its receipt, None where it is neither."""
+    assert state.is_final
+    connection = transaction.connection
+    row = connection.execute(
+        "SELECT receipt FROM reservations WHERE id = ? AND state IN ('held', 'unknown')", (reservation,)
+    ).fetchone()
+    if row is None:
+        return None
+    (receipt,) = row
+    (subject,) = connection.execute("SELECT subject FROM releases WHERE receipt = ?", (receipt,)).fetchone() or ("",)
+    connection.execute(
+        "UPDATE releases SET state = ? WHERE reservation = ? AND state IN ('held', 'unknown')",
+        (state.value, reservation),
+    )
+    _become(transaction, reservation, state, at)
+    transaction.append(
+        Settled(
+            receipt=receipt,
+            time=at,
+            reservation=reservation,
+            state=state,
+            cause=SettlementCause.PERSON,
+            by=by,
+            reason=reason,
+            subject=subject,
+        )
+    )
+    return str(receipt)
+
+
+def _settle(
+    transaction: Transaction,
+    receipt: str,
+    state: MoneyState,
+    cause: SettlementCause,
+    at: datetime,
+    *,
+    result: str = "",
+) -> bool:
+    """Note the state of one call; True where it changed that of its reservation, which is then a record."""
+    connection = transaction.connection
+    row = connection.execute(_FIND, (receipt,)).fetchone()
+    if row is None or row[0] is None or MoneyState(row[1]).is_final:
+        return False
+    reservation, _, subject = row
+    (before,) = connection.execute("SELECT state FROM reservations WHERE id = ?", (reservation,)).fetchone()
+    if MoneyState(before).is_final:
+        return False
+    connection.execute(_SET, (state.value, receipt))
+    together = _together(MoneyState(each) for (each,) in connection.execute(_STATES, (reservation,)))
+    if together is MoneyState(before):
+        return False
+    _become(transaction, reservation, together, at)
+    transaction.append(
+        Settled(
+            receipt=receipt,
+            time=at,
+            reservation=reservation,
+            state=together,
+            cause=cause,
+            result=result,
+            subject=subject,
+        )
+    )
+    return True
+
+
+def _together(states: Iterable[MoneyState]) -> MoneyState:
+    found = set(states)
+    for state in (MoneyState.EXECUTED, MoneyState.HELD, MoneyState.UNKNOWN):
+        if state in found:
+            return state
+    return MoneyState.NOT_EXECUTED
+
+
+def _become(transaction: Transaction, reservation: str, state: MoneyState, at: datetime) -> None:
+    transaction.connection.execute(
+        "UPDATE reservations SET state = ?, settled_at = ? WHERE id = ?",
+        (state.value, stamp(at) if state.is_final else None, reservation),
+    )
+    if state is MoneyState.NOT_EXECUTED:
+        transaction.connection.execute("DELETE FROM charges WHERE reservation = ?", (reservation,))

@@ -1,0 +1,49 @@
+"""What was used so far, from the rows that count: for a decision's snapshot, and again in its transaction."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from interceptors.chain import stamp
+from interceptors.usage import CapKey, CapUse, Charge, IntentKey, IntentUse, OpenIntent, Usage, UsageKey
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable
+
+Naming: TypeAlias = "Callable[[str], str]"
+"""From the text of a cap or an intent to the keyed digest under which it is kept."""
+
+_SUMS = "SELECT currency, sum(units) FROM charges WHERE cap = ? AND time >= ? GROUP BY currency ORDER BY currency"
+_ITEMS = "SELECT currency, units, counted FROM charges WHERE cap = ? AND time >= ? ORDER BY id"
+_MADE = "SELECT count(*), max(settled_at) FILTER (WHERE state = 'executed') FROM reservations WHERE intent = ?"
+_OPEN = "SELECT id, ordinal, terms FROM reservations WHERE intent = ? AND state IN ('held', 'unknown')"
+
+
+def read_usages(connection: sqlite3.Connection, naming: Naming, keys: Iterable[UsageKey]) -> dict[UsageKey, Usage]:
+    """What counts under each key. Raises `sqlite3.Error`, also where a sum is past what an integer holds."""
+    return {key: _read(connection, naming, key) for key in keys}
+
+
+def _read(connection: sqlite3.Connection, naming: Naming, key: UsageKey) -> Usage:
+    if isinstance(key, IntentKey):
+        return _intent(connection, naming(key.name), naming(key.terms))
+    return _cap(connection, naming(key.name), key)
+
+
+def _cap(connection: sqlite3.Connection, name: str, key: CapKey) -> CapUse:
+    since = "" if key.since is None else stamp(key.since)
+    if key.itemised:
+        return CapUse(tuple(Charge(*row) for row in connection.execute(_ITEMS, (name, since))))
+    return CapUse(tuple(Charge(*row) for row in connection.execute(_SUMS, (name, since))))
+
+
+def _intent(connection: sqlite3.Connection, name: str, terms: str) -> IntentUse:
+    made, executed_at = connection.execute(_MADE, (name,)).fetchone()
+    row = connection.execute(_OPEN, (name,)).fetchone()
+    return IntentUse(
+        made,
+        None if executed_at is None else datetime.fromisoformat(executed_at),
+        None if row is None else OpenIntent(row[0], row[1], row[2] == terms),
+    )

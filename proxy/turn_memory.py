@@ -1,0 +1,119 @@
+"""What a turn must remember so that it can go on upstream, and so that its hidden part can be put back later.
+
+Sans-IO. It knows the legs of one turn: what the provider said in each, and what was given back to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.sse import Frame
+    from proxy.wire.transcript import HiddenResult
+    from proxy.wire.turn import Continuation
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A turn with a hidden part: what the client holds of it, what stands in its place, what answers its calls."""
+
+    visible: bytes  # its meaning, as `SideTurn.meaning` names it
+    messages: tuple[bytes, ...]
+    results: tuple[HiddenResult, ...] = ()
+    order: tuple[str, ...] = ()
+
+
+class TurnMemory:
+    """One turn. Past `bytes_max` it forgets: then nothing can be hidden any more, and refusals are answered by code."""
+
+    def __init__(self, continuation: Continuation, *, streamed: bool, rounds_max: int, bytes_max: int) -> None:
+        self._continuation = continuation
+        self._streamed = streamed
+        self._rounds_left = rounds_max
+        self._bytes_left = bytes_max
+        self._recorder = continuation.recorder(streamed)
+        self._splice = continuation.splice(streamed)
+        self._joined: list[FrameRead] = []  # the present leg, as it stands in the turn
+        self._ids: list[str] = []  # of the present leg's calls
+        self._said: list[bytes] = []  # finished legs and what answered them, in order
+        self._shown: list[bytes] = []  # of the same legs, what the client saw
+        self._tokens = 0
+        self.leg = 0
+
+    @property
+    def is_whole(self) -> bool:
+        return self._bytes_left >= 0
+
+    def add(self, entry: FrameRead, frame: Frame, value: object) -> None:
+        """A frame of the present leg: `entry` as it stands in the turn, `frame` and `value` as they came."""
+        self._bytes_left -= len(frame.raw)
+        if self.is_whole:
+            self._joined.append(entry)
+            self._recorder.add(entry._replace(frame=frame, value=value))
+
+    def complete(self, key: Key, material: Material) -> None:
+        """A call of the present leg."""
+        self._ids.append(material.id)
+        self._recorder.complete(key, material)
+
+    def join(self, frame: Frame) -> Frame | None:
+        """A frame as it stands in the turn; None for one that has no place there."""
+        return self._splice.join(frame) if self.leg else frame
+
+    def is_end(self, entry: FrameRead) -> bool:
+        return self._splice.ends(entry)
+
+    def may_hide(self) -> bool:
+        """Whether the provider's turn can be put together, and so put back later."""
+        return self.is_whole and self._recorder.message({}) is not None
+
+    def may_go_on(self) -> bool:
+        return self._rounds_left > 0 and self.may_hide()
+
+    def go_on(
+        self, hidden: Collection[Key], results: Sequence[HiddenResult], kept_back: Sequence[FrameRead]
+    ) -> tuple[tuple[bytes, ...], int]:
+        """End the present leg, all of whose calls are answered by `results`. What stands behind the request for the
+        next leg, and the output tokens used so far."""
+        said = self._recorder.message({})
+        assert said is not None, "asked by may_go_on"
+        shown = self._recorder.message({}, hidden)
+        self._said += [said, *self._continuation.results(results)]
+        self._shown += [shown] if shown is not None else []
+        self._tokens += self._recorder.output_tokens()
+        self._splice.next_leg(self._joined, kept_back)
+        self._recorder = self._continuation.recorder(self._streamed)
+        self._joined, self._ids = [], []
+        self._rounds_left -= 1
+        self.leg += 1
+        return tuple(self._said), self._tokens
+
+    def ended(
+        self, replaced: Mapping[Key, str], hidden: Collection[Key], results: Sequence[HiddenResult]
+    ) -> Remembered | None:
+        """The turn ended with this leg; None where nothing in it is hidden.
+
+        `replaced` are the calls whose text the client reads, `hidden` those that the model hears of next time.
+        """
+        if not (self.leg or hidden) or not self.is_whole:
+            return None
+        said = self._recorder.message(replaced)
+        shown = self._recorder.message(replaced, hidden)
+        messages = [*self._said, *([said] if said is not None else [])]
+        return self._remembered(messages, [*self._shown, *([shown] if shown is not None else [])], results)
+
+    def failed(self, text: str) -> Remembered:
+        """The next leg could not be had; the client read `text` instead."""
+        said = self._continuation.said(text)
+        return self._remembered([*self._said, said], [*self._shown, said], ())
+
+    def _remembered(
+        self, messages: Sequence[bytes], shown: Sequence[bytes], results: Sequence[HiddenResult]
+    ) -> Remembered:
+        visible = self._continuation.visible(shown).meaning()
+        order = tuple(self._ids) if results else ()
+        return Remembered(visible, tuple(messages), tuple(results), order)
