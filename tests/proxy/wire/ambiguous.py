@@ -173,6 +173,8 @@ CHAT_STREAMS = {
     ],
     "a call after the finish": [BEGIN, *FIRST, END, chunk(piece(1, B, "lookup", "{}")), END],
     "a fragment after the finish": [BEGIN, *FIRST, END, chunk(piece(0, arguments="1"))],
+    "a chunk of no object": [BEGIN, {**FIRST[0], "object": None}, FIRST[1], END],
+    "a chunk of an empty object": [BEGIN, {**FIRST[0], "object": ""}, FIRST[1], END],
     "a chunk of another object": [BEGIN, FIRST[0], {**FIRST[1], "object": "x"}, chunk(piece(0, arguments="")), END],
     "arguments as an object": [BEGIN, chunk(piece(0, A, "refund", {"amount": 5})), END],
     "arguments as an object and as text": [
