@@ -1,0 +1,37 @@
+"""What an argument must be besides its type: where its value comes from, and what may not leave in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class FromUser:
+    """The value occurs in what the user wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromResult:
+    """The value is the field at `path` of a result of this tool (its folded name); `[*]` is each item of a list."""
+
+    tool: str
+    path: tuple[str, ...]
+
+
+ValueSource: TypeAlias = "FromUser | FromResult"
+
+
+class EgressList(Enum):
+    """The versions of the list of secrets and personal data. What a version finds never changes."""
+
+    V1 = "v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Egress:
+    """What may not leave in an argument, and the reason that a refusal gives."""
+
+    list: EgressList
+    reason: str
