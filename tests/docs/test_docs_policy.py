@@ -104,3 +104,15 @@ def test_a_spelling_is_read_as_the_page_says(row: list[str]) -> None:
 
     kind = type_of_value(value).kind.value.replace("string", "text")
     assert told == f"the {kind} `{render(value)}`"
+
+
+def test_what_is_told_to_be_missing_is_refused() -> None:
+    """Each value that the page says this version does not enforce is an error when a policy is loaded."""
+    (told,) = re.findall(r"^So are (.+)\.$", POLICY.text, re.MULTILINE)
+    values = re.findall(r"`(\w+: \w+)`", told)
+
+    assert values
+    for value in values:
+        text = value if value.startswith("mode") else f"tools: {{t: {{{value}}}}}"
+        with pytest.raises(DocumentError, match="not supported in this version"):
+            load_policy_text(f"{HEAD}{text}\n")
