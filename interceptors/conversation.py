@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from interceptors.history import History
     from policies.patterns import Pattern
 
-TEXT_LENGTH_MAX: Final = 1_000_000
+TEXT_LENGTH_MAX: Final = 500_000
 """Characters of one user turn; a longer one grounds nothing."""
 
 

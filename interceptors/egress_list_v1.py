@@ -45,9 +45,10 @@ _CARDS_BEGIN: Final = frozenset("23456")
 def _is_card(text: str, start: int, end: int) -> bool:
     """Whether neighbouring groups of digits are a card number: its issuer's range and length, and the Luhn sum."""
     groups = text[start:end].translate(_GAPS).split()
-    for first, group in enumerate(groups):
-        if group[0] not in _CARDS_BEGIN:
-            continue
+    starts = [index for index, group in enumerate(groups) if group[0] in _CARDS_BEGIN]
+    if len(starts) > CANDIDATES_MAX:
+        return True
+    for first in starts:
         number = ""
         for following in groups[first : first + DIGITS_OF_CARD[1]]:
             number += following

@@ -30,11 +30,14 @@ def occurrences(token: str, text: str, *, is_exact: bool) -> Iterator[tuple[int,
     if text.isascii() and " " not in token:
         yield from _found(token, text.lower())
         return
-    if token not in plain(text):
-        return
-    folded, starts, ends = _folded(text)
-    for start, end in _found(token, folded):
-        yield starts[start], ends[end - 1]
+    # A token without a space stands in one line, so that the others need not be read place by place.
+    begun = 0
+    for part in text.split("\n") if " " not in token else (text,):
+        if token in plain(part):
+            folded, starts, ends = _folded(part)
+            for start, end in _found(token, folded):
+                yield begun + starts[start], begun + ends[end - 1]
+        begun += len(part) + 1
 
 
 def plain(text: str) -> str:

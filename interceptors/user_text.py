@@ -38,7 +38,7 @@ TO_THE_END: Final = frozenset(
     }
 )
 """Tags of known frameworks: where one is opened and never closed, all that follows is not the user's."""
-SPANS_MAX: Final = 10_000
+SPANS_MAX: Final = 5_000
 """Quoted lines, fences and tags of one text; with more, nothing of it is the user's."""
 
 # Every break that a reader may see as one begins a line; the lengths stay, so that places do.

@@ -36,6 +36,7 @@ class Snapshot:
     paths: tuple[Path, ...]
     folder: Path  # what relative paths of the policy are relative to
     stamp: Stamp
+    root: Path | None = None  # the folder with all links followed, where files next to the policy stand
 
     @property
     def revision(self) -> str:
@@ -56,7 +57,8 @@ def read_snapshot(path: Path) -> Snapshot:
             root = _root(path)
             texts = tuple((name, _read(root / name)) for name in _names(root)) if root.is_dir() else (_single(path),)
             if stamp(path) == before:
-                return Snapshot(texts, _paths(path), path if path.is_dir() else path.parent, before)
+                folder, beside = (path, root) if path.is_dir() else (path.parent, root.parent)
+                return Snapshot(texts, _paths(path), folder, before, beside)
         except FileNotFoundError:
             if not path.exists():
                 break

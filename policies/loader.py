@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policies.compile import PolicyError, compile_policy
 from policies.documents import keys
 from policies.files import Snapshot, read_snapshot
+from policies.lists import Lists
 from policies.nodes import MappingNode, joined
 from policies.problems import DocumentError, Problems
 from policies.yaml_reader import read_yaml
@@ -44,7 +46,13 @@ def load_snapshot(snapshot: Snapshot) -> Policy:
         root = _merged(roots)
     except DocumentError as error:
         raise PolicyError(error.problems) from None
-    return compile_policy(root, snapshot.folder, snapshot.paths, snapshot.revision)
+    lists = Lists(snapshot.root or snapshot.folder)
+    policy = compile_policy(root, snapshot.folder, snapshot.paths, snapshot.revision, lists)
+    if not lists.texts:
+        return policy
+    whole = replace(snapshot, texts=(*snapshot.texts, *sorted(lists.texts.items())))
+    files = (*policy.files, *(snapshot.folder / name for name in sorted(lists.texts)))
+    return replace(policy, files=files, revision=whole.revision)
 
 
 def load_policy_text(text: str, name: str = "policy.yaml", folder: Path = Path()) -> Policy:

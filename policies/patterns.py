@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import re2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SOURCE_LENGTH_MAX = 1_000  # characters
 PROGRAM_SIZE_MAX = 5_000  # instructions of the compiled program
@@ -50,6 +54,13 @@ class Pattern:
             return self._compiled.fullmatch(text) is not None
         except UnicodeEncodeError:
             return False
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where in the text it matches, from the left and apart from each other: here it is not anchored.
+
+        `UnicodeEncodeError` where the text is not Unicode.
+        """
+        return (match.span() for match in self._compiled.finditer(text))
 
 
 def _said(error: Exception) -> str:
