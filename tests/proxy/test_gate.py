@@ -290,6 +290,8 @@ class GateMachine(RuleBasedStateMachine):
                     self.cut |= set(map(str, keys))
                 case Record(keys=keys):
                     assert not set(keys) & set(self.answers), "recorded twice"
+                    certain = {key for key, state in self.state.items() if state == "confirmed"} | self.cut
+                    assert set(keys) <= certain, "recorded before it was certain"
                     self.to_record |= set(map(str, keys))
                 case Break(data=data):
                     self.out += data
