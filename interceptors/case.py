@@ -10,6 +10,7 @@ from interceptors.arguments import read_arguments
 from interceptors.calls import ToolCall
 from interceptors.causes import answer
 from interceptors.decisions import Needs, Verdict
+from interceptors.guarded import Guarded, guarded
 from interceptors.readings import read_field
 from policies.expressions import EACH, Environment, Unreadable
 from policies.model import Ruling, ToolEffect
@@ -23,14 +24,18 @@ if TYPE_CHECKING:
     from interceptors.causes import RefusalCause
     from interceptors.context import Context, Facts
     from interceptors.decisions import FactRead
+    from interceptors.obligations import Obligation
+    from interceptors.usage import Usages
     from policies.model import Policy, Rule, Tool
 
 
 class Stage(Enum):
-    """The stages of a decision by their numbers in DESIGN 4. SHAPE and CAPABILITY read no fact and end the matter."""
+    """The stages of a decision by their numbers in DESIGN 4. All but RULES read no fact and end the matter."""
 
     SHAPE = 1
     CAPABILITY = 2
+    ALLOWLISTS = 3
+    GROUNDING = 4
     RULES = 5
 
     @property
@@ -64,7 +69,9 @@ class PreparedRule:
 class PreparedTool:
     """A tool of the policy, or `Policy.unknown_tool` (`is_named` is then false), with what every call of it needs.
 
-    `fields` are the fields of each fact that its rules read: those a receipt shows. `money` is its first amount.
+    `fields` are the fields of each fact that its rules and limits read: those a receipt shows. `money` is its first
+    amount.
+    `guarded` are the arguments with a list or a source.
     """
 
     tool: Tool
@@ -73,14 +80,17 @@ class PreparedTool:
     rules: tuple[PreparedRule, ...]
     fields: Mapping[str, tuple[str, ...]]
     money: str | None
+    guarded: tuple[Guarded, ...] = ()
 
     @classmethod
     def of(cls, tool: Tool, *, is_named: bool) -> PreparedTool:
         rules = tuple(_prepared(rule, frozenset(tool.facts)) for rule in tool.rules)
         read = {path for rule in tool.rules for path in _paths(rule)}
+        limits = (*tool.limits, *((tool.once_per,) if tool.once_per is not None else ()))
+        read |= {path for limit in limits for expression in limit.expressions for path in expression.paths}
         fields = {fact: tuple(sorted({_field_of(path) for path in read if path[0] == fact})) for fact in tool.facts}
         money = (name for name, argument in (tool.arguments or {}).items() if argument.type.kind is Kind.MONEY)
-        return cls(tool, is_named, tool.effect is ToolEffect.WRITE, rules, fields, next(money, None))
+        return cls(tool, is_named, tool.effect is ToolEffect.WRITE, rules, fields, next(money, None), guarded(tool.arguments))
 
 
 def _prepared(rule: Rule, facts: frozenset[str]) -> PreparedRule:
@@ -104,7 +114,7 @@ def _field_of(path: tuple[str, ...]) -> str:
 
 @dataclass(slots=True)
 class Case:
-    """One decision in the making. Interceptors read it; only the facts interceptor writes the three fields it owns."""
+    """One decision in the making. Interceptors read it; those of facts and of limits write the fields that are theirs."""
 
     policy: Policy
     call: Call
@@ -112,6 +122,9 @@ class Case:
     key: str  # the folded name
     context: Context
     facts: Facts
+    usages: Usages = field(default_factory=dict)
+    # Written by the limits interceptor:
+    obligations: tuple[Obligation, ...] = ()
     # Written by the facts interceptor:
     roots: dict[str, object] = field(default_factory=dict)
     failed: frozenset[str] = frozenset()  # facts that could not be had; a verdict says so

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
 
 from interceptors.calls import Json
 from interceptors.context import FactKey
+from interceptors.obligations import Obligation
+from interceptors.usage import UsageKey
 from policies.model import Category, Ruling
 
 
@@ -24,6 +27,37 @@ class Verdict:
     reason: str = ""
     rule: str = ""
     detail: str = ""
+
+
+class EvidenceKind(Enum):
+    """Where a value was found."""
+
+    USER = "user"
+    RESULT = "result"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where the value of one argument comes from; never the value. `argument` is `payments[2].iban`.
+
+    USER: characters `start` to `end` of the text of the message `turn`, its blocks joined by line breaks. RESULT: the
+    field `path` of the result in the message `turn`, of the call that was released under `receipt`.
+    """
+
+    argument: str
+    kind: EvidenceKind
+    turn: int
+    start: int = 0
+    end: int = 0
+    path: str = ""
+    receipt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded(Verdict):
+    """An ALLOW that rests on what stands in the conversation."""
+
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +92,7 @@ class Decision:
     digest: str = ""  # of the canonical arguments, hex
     policy: str = ""
     revision: str = ""
+    obligations: tuple[Obligation, ...] = ()  # of an ALLOW only
 
     @property
     def is_retryable(self) -> bool:
@@ -66,6 +101,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Facts to read, all at once, before `Pipeline.decide` is called (again)."""
+    """What to read, all at once, before `Pipeline.decide` is called (again): facts, or what was used so far."""
 
     facts: tuple[FactKey, ...]
+    usages: tuple[UsageKey, ...] = ()

@@ -20,11 +20,18 @@ class Kind(Enum):
     RESUMED = "resumed"
     ERASED = "erased"
     PRUNED = "pruned"
+    RESERVED = "reserved"
+    SETTLED = "settled"
 
     @property
     def is_outcome(self) -> bool:
         """Whether it tells what left the socket, and so follows a `decided` of the same receipt."""
         return self in (Kind.RELEASED, Kind.SUBSTITUTED, Kind.ABORTED)
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether it begins something: what follows it under the same receipt is no line of a list."""
+        return not self.is_outcome and self not in (Kind.RESERVED, Kind.SETTLED)
 
     @property
     def is_administrative(self) -> bool:
@@ -44,6 +51,29 @@ class AbortCause(Enum):
     CANCELLED = "the exchange was cancelled"
     DRAINING = "the gate was shutting down"
     INTERNAL = "the gate failed"
+
+
+class MoneyState(Enum):
+    """What became of money that was reserved (DESIGN 8). All but NOT_EXECUTED count against every cap."""
+
+    HELD = "held"
+    EXECUTED = "executed"
+    NOT_EXECUTED = "not_executed"
+    UNKNOWN = "unknown"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing that comes later changes it."""
+        return self in (MoneyState.EXECUTED, MoneyState.NOT_EXECUTED)
+
+
+class SettlementCause(Enum):
+    """What settled it."""
+
+    RESULT = "result"
+    EXPIRED = "no result within settle_within"
+    ABORTED = "aborted before a byte of the call left"
+    PERSON = "a person resolved it"
 
 
 class ErasureCause(Enum):

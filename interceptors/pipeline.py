@@ -5,13 +5,17 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from interceptors.allowlists import Allowlists
 from interceptors.calls import ToolCall
 from interceptors.capability import Capability
 from interceptors.case import Case, PreparedTool
 from interceptors.causes import RefusalCause, answer, category_of
 from interceptors.combine import combine
 from interceptors.decisions import Decision, Needs, Verdict
+from interceptors.egress import EgressGuard
 from interceptors.facts import FactReader
+from interceptors.grounding import Grounding
+from interceptors.limits import Limits
 from interceptors.names import shown
 from interceptors.redaction import redacted
 from interceptors.replies import message, next_step, reply, summary
@@ -27,12 +31,23 @@ if TYPE_CHECKING:
     from interceptors.calls import Json, Proposal
     from interceptors.case import Interceptor, Stage
     from interceptors.context import Context, Facts
+    from interceptors.usage import Usages
     from policies.model import Policy
 
-INTERCEPTORS: Final[tuple[Interceptor, ...]] = (Shape(), Capability(), FactReader(), Rules())
+INTERCEPTORS: Final[tuple[Interceptor, ...]] = (
+    Shape(),
+    Capability(),
+    Allowlists(),
+    EgressGuard(),
+    Grounding(),
+    FactReader(),
+    Rules(),
+    Limits(),
+)
 """In the order of their stages. One more is one more file and one more line here."""
 
 _NO_FACTS: Final[Facts] = {}
+_NO_USAGES: Final[Usages] = {}
 _NAME_KEPT_MAX: Final = 128
 
 
@@ -52,18 +67,22 @@ class Pipeline:
         return self._policy
 
     def screen(self, proposal: Proposal, context: Context) -> Decision | Needs:
-        """The first pass: the stages that read no fact. `Needs` comes only when they pass, and names at least one fact;
-        a call that needs none is decided at once.
+        """The first pass: the stages that read no fact. `Needs` comes only when they pass, and names at least one thing
+        to read; a call that needs none is decided at once.
         """
         return self.decide(proposal, context, _NO_FACTS)
 
-    def decide(self, proposal: Proposal, context: Context, facts: Facts) -> Decision | Needs:
-        """The whole decision on these facts. `Needs` again where a fact's key is a field of another fact.
+    def decide(
+        self, proposal: Proposal, context: Context, facts: Facts, usages: Usages = _NO_USAGES
+    ) -> Decision | Needs:
+        """The whole decision on these facts, and on what was used so far.
+
+        `Needs` again where a fact's key is a field of another fact, and where limits are to be looked up.
 
         It begins with the stages of `screen`, so that no way leads past them. It raises nothing.
         """
         try:
-            return self._decide(proposal, context, facts)
+            return self._decide(proposal, context, facts, usages)
         except Exception as error:  # noqa: BLE001 - fail closed (G4): whatever breaks is a refusal with a record
             return self._broken(proposal, _raised("pipeline", error))
 
@@ -72,10 +91,10 @@ class Pipeline:
         given = answer(cause)
         return self._refusal(proposal, cause, Verdict("gate", given.ruling, given.reason, detail=cause.value))
 
-    def _decide(self, proposal: Proposal, context: Context, facts: Facts) -> Decision | Needs:
+    def _decide(self, proposal: Proposal, context: Context, facts: Facts, usages: Usages) -> Decision | Needs:
         call = proposal.call
         key = _folded(call.name)
-        case = Case(self._policy, call, self._tools.get(key, self._unknown), key, context, facts)
+        case = Case(self._policy, call, self._tools.get(key, self._unknown), key, context, facts, usages)
         verdicts: list[Verdict] = []
         stage: Stage | None = None
         for interceptor in self._interceptors:
@@ -89,6 +108,8 @@ class Pipeline:
             if isinstance(answered, Needs):
                 return answered
             verdicts.extend(answered)
+        if not verdicts:  # a gate that looked at nothing is broken; it allows nothing
+            return self._broken(proposal)
         return self._conclude(case, tuple(verdicts))
 
     def _conclude(self, case: Case, verdicts: tuple[Verdict, ...]) -> Decision:
@@ -112,6 +133,7 @@ class Pipeline:
             digest=digest(dict(case.call.arguments)) if isinstance(case.call, ToolCall) else "",
             policy=self._policy.name,
             revision=self._policy.revision,
+            obligations=case.obligations if ruling is Ruling.ALLOW else (),
         )
 
     def _broken(self, proposal: Proposal, *verdicts: Verdict) -> Decision:

@@ -26,13 +26,18 @@ from interceptors.receipts import (
     Erased,
     ErasureCause,
     Halted,
+    Held,
     Kind,
+    MoneyState,
     Observed,
     PolicyChanged,
     Pruned,
     Refused,
     Released,
+    Reserved,
     Resumed,
+    Settled,
+    SettlementCause,
     Span,
     Substituted,
     Unexamined,
@@ -53,8 +58,9 @@ if TYPE_CHECKING:
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 250_000, tzinfo=UTC)
 WRITER = "w_00000000000000000000000000"
-GOLDEN = "35eb22fe5496102c58196074eefc4d9cb123a3300fb6d756afdbcaf3699a3cee"
-GOLDEN_HEAD = "w_00000000000000000000000000:13:3a90dbb98e01bedd6999100450c9788cf6497d31ad9f8e36d633d35d25df8303"
+GOLDEN = "9aebe97df3faacda8d72150104d834bc03c662efa20a1bf2371786b1c89bc5e0"
+GOLDEN_FIRST = {13: "35eb22fe5496102c58196074eefc4d9cb123a3300fb6d756afdbcaf3699a3cee"}  # lines, as once written
+GOLDEN_HEAD = "w_00000000000000000000000000:15:a8eae1f3c292d4b0a77777b833342bed714109536713056b392db1480fffc1f0"
 
 DECISION = Decision(
     ruling=Ruling.ESCALATE,
@@ -127,6 +133,27 @@ def _one_of_each() -> tuple[Record, ...]:
         Resumed(receipt="rc_6", time=NOW + timedelta(hours=1), by="ben"),
         Erased(receipt="rc_7", time=NOW, by="anna", cause=ErasureCause.SUBJECT, spans=(Span(WRITER, 3, 3),)),
         Pruned(receipt="rc_8", time=NOW, by="retention", spans=(Span("w_OTHER", 1, 9),)),
+        Reserved(
+            receipt=rc,
+            time=NOW,
+            reservation="rs_01KB9VQ2YTJ8C0000000000003",
+            held=(Held(limit="process_refund.limits[0]", amount="60.00 USD"), Held(limit="t.limits[1]", amount="1")),
+            settle_by=NOW + timedelta(minutes=15),
+            again=True,
+            injected="f" * 64,
+            subject=sub,
+        ),
+        Settled(
+            receipt=rc,
+            time=NOW + timedelta(minutes=1),
+            reservation="rs_01KB9VQ2YTJ8C0000000000003",
+            state=MoneyState.NOT_EXECUTED,
+            cause=SettlementCause.PERSON,
+            result="9" * 64,
+            by="anna",
+            reason="the bank says that nothing was paid",
+            subject=sub,
+        ),
     )
 
 
@@ -148,6 +175,7 @@ def test_a_decided_record_holds_all_of_its_decision() -> None:
     """Every field of a decision that is evidence is in the record; the reply and its words are in the result."""
     kept = {"digest": "argument_digest"}
     left_out = {"reply", "message", "next", "summary"}  # in `result`, and in the case
+    left_out |= {"obligations"}  # what they hold is in the `reserved` record
 
     record = _decided()
 
@@ -227,7 +255,8 @@ def test_subjects_are_of_records_about_customers() -> None:
 def test_the_golden_chain_is_what_this_version_writes(root: Path) -> None:
     """Stored chains stay verifiable: the same records give the same lines for ever.
 
-    A difference is a new schema number, with this one still read; the file is never edited.
+    A difference is a new schema number, with this one still read; a line of the file is never edited, and a new kind of
+    record is a line behind all others.
     """
     golden = (root / "fixtures" / "receipts" / "chain_v1.jsonl").read_bytes()
 
@@ -235,6 +264,8 @@ def test_the_golden_chain_is_what_this_version_writes(root: Path) -> None:
 
     assert written == golden
     assert hashlib.sha256(golden).hexdigest() == GOLDEN
+    for count, digest in GOLDEN_FIRST.items():
+        assert hashlib.sha256(b"".join(line + b"\n" for line in golden.split(b"\n")[:count])).hexdigest() == digest
 
 
 def test_the_golden_chain_verifies(root: Path) -> None:
