@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from policies.explain_arguments import argument_lines, user_lines
 from policies.expressions import dotted, sentence
 from policies.model import FileSource, Mode, Policy, Ruling, SessionSource, ToolEffect, UnknownTools, folded
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
-from policies.values import Kind, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from policies.model import Argument, Fact, FactUse, HttpSource, Rule, SessionField, Tool
+    from policies.model import Fact, FactUse, HttpSource, Rule, SessionField, Tool
 
 _OUTCOMES = {Ruling.FORBID: "Refused", Ruling.ESCALATE: "Passed to a person", Ruling.CLARIFY: "Asked back"}
-_NOUNS = {
-    Kind.STRING: "a text",
-    Kind.NUMBER: "a number",
-    Kind.BOOLEAN: "true or false",
-    Kind.DATE: "a date",
-    Kind.TIMESTAMP: "a time",
-}
 
 
 def explain(policy: Policy, tool_name: str | None) -> str:
@@ -42,6 +35,7 @@ def _head(policy: Policy) -> str:
         lines.append("It is halted: every tool that changes something is refused.")
     if policy.time_zone is not None:
         lines.append(f"Days are counted in {policy.time_zone.key}.")
+    lines += user_lines(policy)
     return "\n".join(lines)
 
 
@@ -56,7 +50,7 @@ def _tool(policy: Policy, tool: Tool) -> str:
     if tool.facts:
         lines.append("  Looked up afresh at each decision:")
         lines += [f"    - {_fact(policy.facts[name], use)}" for name, use in tool.facts.items()]
-    lines += _arguments(tool)
+    lines += argument_lines(policy, tool)
     lines += _rules(policy, tool)
     if tool.escalation:
         lines.append("  Where it is passed to a person, that person reads:")
@@ -83,50 +77,6 @@ def _source(source: HttpSource | FileSource) -> str:
     if isinstance(source, FileSource):
         return f"the file {source.path.name}"
     return source.url.source.partition("?")[0]  # a query may hold a credential
-
-
-def _arguments(tool: Tool) -> Iterator[str]:
-    if tool.arguments is None:
-        yield "  Its arguments are checked against what the request itself declares."
-    elif not tool.arguments:
-        yield "  It takes no arguments; a call with one is refused."
-    else:
-        yield "  Its arguments; a call with any other is refused:"
-        for argument in tool.arguments.values():
-            yield from _argument(argument, argument.name, "    ")
-
-
-def _argument(argument: Argument, name: str, indent: str) -> Iterator[str]:
-    optional = " (may be left out)" if argument.optional else ""
-    yield f"{indent}- {name}: {_shape(argument)}{optional}"
-    inner = argument
-    while inner.element is not None:
-        inner = inner.element
-    for field in inner.fields.values():
-        yield from _argument(field, field.name, indent + "  ")
-
-
-def _shape(argument: Argument) -> str:
-    kind = argument.type.kind
-    if argument.element is not None:
-        return f"a list, each item {_shape(argument.element)}"
-    if kind is Kind.RECORD:
-        return "an object with"
-    if argument.one_of:
-        return f"one of {_joined([render(value) for value in argument.one_of], 'or')}"
-    if argument.pattern is not None:
-        return f"a text of the form {argument.pattern.source}"
-    if kind is Kind.MONEY and argument.money_unit is not None:
-        noun = f"an amount in {argument.money_currency}, sent in {argument.money_unit.value} units"
-        low = "above zero" if argument.minimum is None else ""
-    else:
-        noun, low = "a whole number" if argument.type.integral else _NOUNS.get(kind, f"a {kind.value}"), ""
-    bounds = [low] if low else []
-    if argument.minimum is not None:
-        bounds.append(f"at least {render(argument.minimum)}")
-    if argument.maximum is not None:
-        bounds.append(f"at most {render(argument.maximum)}")
-    return ", ".join([noun, *bounds])
 
 
 def _rules(policy: Policy, tool: Tool) -> Iterator[str]:

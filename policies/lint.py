@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from policies.documents.guards import guard_reasons, nested
 from policies.findings import Finding, FindingCode
 from policies.lint_gates import conditions, decorative, not_owned, unreachable
 from policies.model import Category, Origin, Ruling
 from policies.system_reasons import SYSTEM_REASONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from policies.model import Argument, Origin, Policy, Rule, Tool
+    from policies.model import Origin, Policy, Rule, Tool
     from policies.patterns import Pattern
 
 __all__ = ["Finding", "FindingCode", "lint"]
@@ -43,10 +44,19 @@ def _tools(policy: Policy) -> tuple[Tool, ...]:
 def _unused(policy: Policy) -> Iterator[Finding]:
     rules = [rule for tool in _tools(policy) for rule in tool.rules]
     reasons = {rule.reason for rule in rules} | {fact.missing[1] for fact in policy.facts.values()}
+    reasons |= {reason for tool in _tools(policy) for reason in guard_reasons(tool)}
     for code, reason in policy.reasons.items():
         if code not in reasons and code not in SYSTEM_REASONS:
             yield Finding(reason.origin, FindingCode.UNUSED_REASON, f"nothing gives the reason {code!r}")
     read = {path[1] for path in _all_paths(policy, rules) if path[0] == "constants" and len(path) > 1}
+    read |= {
+        one.stands_in.removeprefix("constants.")
+        for tool in policy.tools.values()
+        for argument in nested(tool.arguments or {})
+        if argument.allow is not None
+        for one in argument.allow.lists
+        if one.stands_in.startswith("constants.")
+    }
     for name in policy.constants:
         if name not in read:
             origin = policy.constant_origins.get(name)
@@ -84,7 +94,7 @@ def _unanchored(policy: Policy) -> Iterator[Finding]:
     for fact in policy.facts.values():
         yield from _loose(fact.key, fact.origin, f"the key of {fact.name!r}")
     for tool in policy.tools.values():
-        for argument in _nested(tool.arguments or {}):
+        for argument in nested(tool.arguments or {}):
             if argument.pattern is not None:
                 yield from _loose(argument.pattern, argument.origin, f"the argument {argument.name!r} of {tool.name!r}")
 
@@ -97,14 +107,6 @@ def _loose(pattern: Pattern, origin: Origin | None, place: str) -> Iterator[Find
     if source.startswith((".*", ".+")) or source.endswith((".*", ".+")):
         message = f"{place}: {source!r} lets any text stand before or behind what it asks for"
         yield Finding(origin, FindingCode.UNANCHORED_PATTERN, message)
-
-
-def _nested(arguments: Mapping[str, Argument]) -> Iterator[Argument]:
-    for argument in arguments.values():
-        yield argument
-        yield from _nested(argument.fields)
-        if argument.element is not None:
-            yield from _nested({"": argument.element})
 
 
 def _plain_credentials(policy: Policy) -> Iterator[Finding]:

@@ -25,12 +25,18 @@ KINDS: Final[Mapping[str, type[Domains | Urls | Paths | Accounts | Values]]] = M
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One list: its kind, where its entries stand (`constants.x`, a file's name, empty: in the argument), how many."""
+    """One list: its kind, and where its entries stand (`constants.x`, a file's name; empty: in the argument). `entries`
+    are as they are spelled, for people.
+    """
 
     kind: str
     matcher: Matcher
     stands_in: str
-    count: int
+    entries: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.entries)
 
 
 @dataclass(frozen=True, slots=True)

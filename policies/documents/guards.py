@@ -170,7 +170,7 @@ def _allowlist(node: Node, type_: Type, around: GuardScope, problems: Problems) 
         with problems.collect():
             if (entry := mapping.get(kind)) is not None:
                 entries, stands_in = _entries(entry, around)
-                lists.append(Listed(kind, _matcher(entry, matcher, entries), stands_in, len(entries)))
+                lists.append(Listed(kind, _matcher(entry, matcher, entries), stands_in, entries))
     if not any(kind in mapping for kind in KINDS):
         mapping.fail(f"an allowlist has one of {listed(KINDS)}")
     return Allowlist(tuple(lists), _reason(mapping, "not_allowed", around.reasons))
