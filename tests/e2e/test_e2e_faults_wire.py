@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from proxy.demo.turns import Call, Dialect, Text, Turn, always
+from proxy.demo.turns import Call, Delivery, Dialect, Reply, Text, Turn, always
 from tests.e2e.client import BOTH, PATHS, ask, request_body, request_headers
 from tests.e2e.harness import desk
 from tests.e2e.steps import Cut, Steps, events_of
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from proxy.demo.turns import Asked
     from tests.e2e.harness import Desk
 
 # `first` and `third` are allowed; the argument of each carries a mark of its own.
@@ -113,6 +114,26 @@ async def test_the_client_is_gone_at_every_event(tmp_path: Path, dialect: Dialec
             released = [each for each in records if each["kind"] == "released"]
             decided = {each["receipt"]: each for each in records if each["kind"] == "decided"}
             assert all(decided[each["receipt"]]["ruling"] == "allow" for each in released)
+
+
+@pytest.mark.parametrize("dialect", BOTH, ids=[dialect.value for dialect in BOTH])
+async def test_the_client_is_gone_before_the_provider_answers(tmp_path: Path, dialect: Dialect) -> None:
+    """The exchange ends at once, its line says why, and nothing is kept for it."""
+    asked = asyncio.Event()
+
+    def script(_: Asked) -> Reply:
+        asked.set()
+        return Reply(TURN, Delivery(delay_seconds=5))
+
+    async with desk(tmp_path, script) as gate:
+        writer = await _asking(gate, dialect)
+        async with asyncio.timeout(3):
+            await asked.wait()
+            writer.transport.abort()
+            assert await gate.settled() == []
+        (line,) = gate.lines()
+        assert line["outcome"] == "client_lost"
+        assert gate.listener._room.held == 0
 
 
 async def _asking(gate: Desk, dialect: Dialect) -> asyncio.StreamWriter:
