@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _TOKEN = re2.compile(r"[0-9]+(?:[.,'][0-9]+)*|[A-Za-z]{0,3}\$|[\pL\pM]+|[^\s]")
 _DIGITS = "0123456789"
 _NOTE_MARKS = ("*", "\u2020", "\u2021")
+_NUMBER_TOKENS = 16
 _GAP = 5
 _TIME_UNITS = frozenset(TimeUnit)
 
@@ -79,7 +80,7 @@ def _next(tokens: Sequence[_Token], index: int, lexicon: Lexicon) -> tuple[Conte
         phrase = Currency(token.raw)
     elif token.text in _NOTE_MARKS and index and tokens[index - 1].span.end == token.span.start:
         phrase = Construct.FOOTNOTE
-    elif phrase is None and any(character.isnumeric() for character in token.text):
+    elif phrase is None and token.text.isnumeric():
         phrase = Construct.NUMBER_FORM  # other digits, fractions, numerals
     return phrase, 1
 
@@ -109,7 +110,7 @@ def _words(tokens: Sequence[_Token], index: int, lexicon: Lexicon) -> tuple[Cont
     if tokens[index].text in lexicon.unit_articles and following < len(tokens):
         unit, _ = _phrase(tokens, following, lexicon)
         return (Number(Decimal(1)), 1) if unit in _TIME_UNITS else None
-    read = lexicon.number_words([token.text for token in tokens[index : index + 12]])
+    read = lexicon.number_words(_texts(tokens, index))
     if read is None:
         return None
     return _repeated(tokens, index, read[1], Decimal(read[0]), lexicon)
@@ -120,19 +121,19 @@ def _repeated(
 ) -> tuple[Content, int]:
     """Takes in the customary "30 (thirty)"; where the two differ the whole is no number."""
     after = index + taken
-    if after + 2 >= len(tokens) or tokens[after].text != "(":
+    if after + 1 >= len(tokens) or tokens[after].text != "(":
         return Number(value), taken
-    inner = [token.text for token in tokens[after + 1 : after + 13]]
-    if inner[0][0] in _DIGITS:
-        again = parse_digits(inner[0], lexicon)
-        length = 1
-    else:
-        read = lexicon.number_words(inner)
-        again, length = (Decimal(read[0]), read[1]) if read else (None, 0)
-    close = after + 1 + length
-    if again is None or close >= len(tokens) or tokens[close].text != ")":
+    inner = _texts(tokens, after + 1)
+    digits = parse_digits(inner[0], lexicon)
+    again = (digits, 1) if digits is not None else lexicon.number_words(inner)
+    if again is None or inner[again[1] : again[1] + 1] != [")"]:
         return Number(value), taken
-    return (Number(value) if again == value else Construct.NUMBER_FORM), close + 1 - index
+    return (Number(value) if again[0] == value else Construct.NUMBER_FORM), taken + again[1] + 2
+
+
+def _texts(tokens: Sequence[_Token], index: int) -> list[str]:
+    """As many tokens as a number in words may have, and what ends it."""
+    return [token.text for token in tokens[index : index + _NUMBER_TOKENS]]
 
 
 def parse_digits(text: str, lexicon: Lexicon) -> Decimal | None:
@@ -140,7 +141,7 @@ def parse_digits(text: str, lexicon: Lexicon) -> Decimal | None:
     whole, mark, fraction = text.partition(lexicon.decimal_mark)
     groups = whole.split(lexicon.group_mark)
     grouped = len(groups) > 1
-    if not all(part.isdecimal() for part in (*groups, *([fraction] if mark else []))):
+    if not all(part.isascii() and part.isdecimal() for part in (*groups, *([fraction] if mark else []))):
         return None
     if grouped and (len(groups[0]) > 3 or any(len(group) != 3 for group in groups[1:])):
         return None

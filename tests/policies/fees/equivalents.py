@@ -8,6 +8,16 @@ _PERIOD = "the intervals of a validated schedule cover exactly its period; the p
 _INEQUALITY = "stands where the two sides are known to differ"
 
 EQUIVALENTS: dict[tuple[str, str, str], str] = {
+    (
+        "atoms",
+        "position, gap = index, False",
+        "False flipped",
+    ): "the first word of a phrase stands where it is looked for",
+    (
+        "atoms",
+        'return Decimal("".join(groups) + (f".{fraction}" if mark else ""))',
+        "condition always",
+    ): "a point with nothing behind it spells the same number",
     ("engine", "_EXACT = Context(prec=60, traps=[Inexact])", "60 one more"): _PRECISION,
     ("engine", "_ROUNDING = Context(prec=60)", "60 one more"): _PRECISION,
     ("engine", "if not schedule.period.holds(distance):", "condition never"): _PERIOD,

@@ -78,7 +78,7 @@ HALF = whole(Percentage(Decimal(50), PercentBase.PRICE))
         ({"dates": {}}, Input.DEPARTURE, Cause.MISSING),
         ({"dates": {ReferenceKind.ARRIVAL: date(2026, 7, 1)}}, Input.DEPARTURE, Cause.MISSING),
         ({"cancelled_at": None}, Input.CANCELLED_AT, Cause.MISSING),
-        ({"cancelled_at": datetime(2026, 6, 1)}, Input.CANCELLED_AT, Cause.NO_OFFSET),  # noqa: DTZ001
+        ({"cancelled_at": datetime(2026, 6, 1)}, Input.CANCELLED_AT, Cause.NO_OFFSET),  # noqa: DTZ001 - the claim is about a time without an offset
         ({"zone": None}, Input.ZONE, Cause.MISSING),
         ({"paid": None}, Input.PAID, Cause.MISSING),
         ({"price": None}, Input.PRICE, Cause.MISSING),

@@ -249,6 +249,14 @@ def test_words_that_are_no_number(words: str) -> None:
         ("1.250,00", None, "1250.00"),
         ("1,250,000.5", "1250000.5", None),
         ("12,50,000.00", None, None),
+        ("1234,567.00", None, None),
+        ("123,456.00", "123456.00", None),
+        (",250.00", None, None),
+        ("\uff13\uff10", None, None),
+        ("123456789012345", "123456789012345", "123456789012345"),
+        ("1234567890123456", None, None),
+        ("0.123456", "0.123456", None),
+        ("0.1234567", None, None),
         ("1'250", None, None),
     ],
 )
@@ -281,6 +289,58 @@ def test_composition_is_unicode_nfc(before: str, after: str) -> None:
     plain = unicodedata.normalize("NFC", text)
 
     assert normalise(text).text == normalise(plain).text
+
+
+@pytest.mark.parametrize(
+    ("text", "composed"),
+    [
+        ("e\u0300", "\u00e8"),
+        ("e\u0334\u0301", "\u00e9\u0334"),
+        ("a\u0307\u0323", "\u1ea1\u0307"),
+        ("\u1100\u1161\u11a8", "\uac01"),
+    ],
+)
+def test_pieces_compose_as_the_whole(text: str, composed: str) -> None:
+    """Marks that compose past others, that change order, and syllables: all are one character of the source's span."""
+    found = normalise(f"x{text}y", 10)
+
+    assert found.text == f"x{composed}y"
+    assert found.to_source(Span(1, 1 + len(composed))) == Span(11, 11 + len(text))
+
+
+def test_white_space_stands_for_its_whole_run() -> None:
+    """A run becomes one space with the run's span, counted from the offset."""
+    found = normalise("a \n\u00a0b", 10)
+
+    assert (found.text, found.starts, found.ends) == ("a b", (10, 11, 14), (11, 14, 15))
+    assert found.from_source(Span(12, 13)) == Span(1, 2)
+
+
+def test_spans_that_touch_do_not_meet() -> None:
+    """[0,2) and [2,4) share no character."""
+    assert not Span(0, 2).meets(Span(2, 4))
+    assert not Span(2, 4).meets(Span(0, 2))
+    assert Span(0, 3).meets(Span(2, 4))
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("two", "two"),
+        ("one", "one"),
+        ("three", "three\nfour"),
+        ("one\n\ntwo", "one\n\ntwo"),
+        ("two\n \nthree", "two\n \nthree\nfour"),
+    ],
+)
+def test_paragraphs_that_a_span_touches(words: str, found: str) -> None:
+    """Blank lines end a paragraph; a span across one touches both."""
+    text = "one\n\ntwo\n \nthree\nfour"
+    at = text.index(words)
+
+    block = Source("terms.txt", text).blocks(Span(at, at + len(words)))
+
+    assert text[block.start : block.end] == found
 
 
 @given(st.text(st.sampled_from("30 days20%\u20acor before departure, upto.the 1.;\nweek-Tag ab bis ( )"), max_size=80))
