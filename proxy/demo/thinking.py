@@ -65,8 +65,6 @@ class Prefix:
         return signatures.shortened(meaning.digest([part.hex() for part in parts]))
 
     def _folded(self) -> bytes:
-        if self._role is None:
-            return self._closed
         return meaning.digest([self._closed.hex(), self._role, *(one.hex() for one in self._open)])
 
     def _root(self, named: frozenset[str]) -> bytes:
@@ -82,12 +80,11 @@ class Prefix:
 class Found:
     """A thinking block of a request, at `messages.{message}.content.{place}`, and what is wrong with it, if anything.
 
-    `turn` counts turns of merged neighbours; `binding` is None where the double did not sign it.
+    `binding` is None where the double did not sign it.
     """
 
     message: int
     place: int
-    turn: int
     binding: signatures.Binding | None
     fault: Fault | None
 
@@ -103,18 +100,16 @@ def examined(body: Document, *, prefix_bound: bool, own_turn: bool, dropping: bo
     """
     prefix = Prefix(body, own_turn)
     found: list[Found] = []
-    turn, role_before, dropped = -1, None, False
+    dropped = False
     for number, message in enumerate(body["messages"]):
         role = message.get("role")
-        if role != role_before:
-            turn, role_before = turn + 1, role
         for place, block in enumerate(meaning.blocks(message.get("content"))):
             if meaning.is_thinking(block):
-                binding, fault = _judged(block, prefix, role, prefix_bound=prefix_bound and not dropped)
-                if dropping and dropped and fault is None:
-                    fault = Fault.ELSEWHERE
-                found.append(Found(number, place, turn, binding, fault))
-                dropped = dropped or (dropping and fault is Fault.ELSEWHERE)
+                binding, fault = _judged(block, prefix, role, prefix_bound=prefix_bound)
+                if dropping:
+                    fault = Fault.ELSEWHERE if dropped and fault is None else fault
+                    dropped = dropped or fault is Fault.ELSEWHERE
+                found.append(Found(number, place, binding, fault))
                 if dropped:
                     continue
             prefix.add(role, block)

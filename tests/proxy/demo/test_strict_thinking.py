@@ -305,11 +305,13 @@ def test_a_tool_loop_starts_with_thinking() -> None:
 
 
 def test_the_older_rule_binds_nothing() -> None:
-    """Models before the prefix check take thinking behind an edited conversation."""
-    desk = three_loops(OLDER_CLAUDE)
+    """Models before the prefix check take thinking behind an edited conversation, and have nothing to report."""
+    desk = three_loops(OLDER_CLAUDE, BETA)
     desk.messages[0] = user(text("hallo"))
 
-    assert desk.refusal() == ""
+    assert _paths(desk) == []
+    _dropping(desk)
+    assert _paths(desk) == []
 
 
 def _dropping(desk: Desk, behaviour: str = "drop_block") -> None:
@@ -334,6 +336,30 @@ def test_drop_block_drops_the_failing_and_all_later_blocks() -> None:
     desk.messages.append(user(text("more")))
     del desk.messages[3]["content"][0], desk.messages[5]["content"][0], desk.body["thinking"]
     assert desk.refusal() == ""
+
+
+def test_drop_block_drops_what_would_hold_without_the_failing_one() -> None:
+    """A stranger's block put before: it goes, and so do the conversation's own, which come later."""
+    stranger, desk = Desk(), Desk(betas=BETA)
+    stranger.messages[0] = user(text("other"))
+    block = stranger.ask(Turn((Thinking("a"), Text("b"))))["content"][0]
+    desk.messages += [assistant(text("hello?")), user(text("again"))]
+    desk.ask(Turn((Thinking("c"), Text("d"))))
+    desk.messages.append(user(text("e")))
+    _dropping(desk)
+    assert _paths(desk) == []
+
+    desk.messages[1]["content"].insert(0, block)
+    assert _paths(desk) == ["messages.1.content.0", "messages.3.content.0"]
+    desk.messages[3]["content"][0]["thinking"] = "other"
+    assert desk.refusal() == f"messages.3.content.0: {UNMODIFIED}"
+
+
+def _paths(desk: Desk) -> list[str]:
+    checked = desk.check()
+    assert isinstance(checked, Admitted)
+    assert checked.heard is not None
+    return [one["path"] for one in checked.heard.transformations or ()]
 
 
 def test_drop_block_does_not_mend_a_modified_block() -> None:
