@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from policies.explain_arguments import argument_lines, user_lines
+from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
 from policies.expressions import dotted, sentence
 from policies.model import FileSource, Mode, Policy, Ruling, SessionSource, ToolEffect, UnknownTools, folded
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
@@ -12,6 +13,7 @@ from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from policies.limits import Limit, OncePer
     from policies.model import Fact, FactUse, HttpSource, Rule, SessionField, Tool
 
 _OUTCOMES = {Ruling.FORBID: "Refused", Ruling.ESCALATE: "Passed to a person", Ruling.CLARIFY: "Asked back"}
@@ -52,6 +54,7 @@ def _tool(policy: Policy, tool: Tool) -> str:
         lines += [f"    - {_fact(policy.facts[name], use)}" for name, use in tool.facts.items()]
     lines += argument_lines(policy, tool)
     lines += _rules(policy, tool)
+    lines += _limits(policy, tool)
     if tool.escalation:
         lines.append("  Where it is passed to a person, that person reads:")
         lines += [f'    - {name.replace("_", " ")}: "{text.source}"' for name, text in tool.escalation.items()]
@@ -81,7 +84,7 @@ def _source(source: HttpSource | FileSource) -> str:
 
 def _rules(policy: Policy, tool: Tool) -> Iterator[str]:
     if not tool.rules:
-        yield "  No rule: it is allowed."
+        yield "  No rule: it is allowed." if not tool.limits and tool.once_per is None else "  No rule but its limits."
         return
     yield "  Its rules:"
     for number, rule in enumerate(tool.rules, 1):
@@ -89,6 +92,18 @@ def _rules(policy: Policy, tool: Tool) -> Iterator[str]:
         yield f"       The customer reads: {_reply(policy, rule.reason)}"
     yield "  Where no rule says so, it is allowed. A refusal wins over a person's decision, and that over asking back."
     yield "  Where a rule cannot be judged, since a value is missing or wrong: passed to a person (facts_incomplete)."
+
+
+def _limits(policy: Policy, tool: Tool) -> Iterator[str]:
+    told: list[tuple[Limit | OncePer, str]] = [(limit, limit_sentence(policy, limit)) for limit in tool.limits]
+    if tool.once_per is not None:
+        told.append((tool.once_per, once_sentence(policy, tool.once_per)))
+    if told:
+        yield "  Its limits:"
+    for number, (limit, words) in enumerate(told, 1):
+        yield f"    {number}. {_OUTCOMES[limit.ruling]} ({limit.reason}) {words}."
+        yield f"       The customer reads: {_reply(policy, limit.reason)}"
+    yield from settlement_lines(policy, tool)
 
 
 def _rule(policy: Policy, rule: Rule) -> str:
@@ -128,9 +143,15 @@ def _unknown(policy: Policy) -> str:
         case UnknownTools.ESCALATE:
             return "Passed to a person (unknown_tool)."
         case UnknownTools.ALLOW:
-            if not policy.unknown_tool.rules:
+            if not policy.unknown_tool.rules and not policy.unknown_tool.limits:
                 return "Allowed."
-            return "\n".join(["Allowed, within these rules.", *_rules(policy, policy.unknown_tool)])
+            return "\n".join(
+                [
+                    "Allowed, within these rules.",
+                    *_rules(policy, policy.unknown_tool),
+                    *_limits(policy, policy.unknown_tool),
+                ]
+            )
     assert_never(policy.unknown_tools)
 
 

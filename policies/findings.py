@@ -19,6 +19,9 @@ class FindingCode(Enum):
     UNANCHORED_PATTERN = "unanchored-pattern"
     UNREACHABLE_RULE = "unreachable-rule"
     MISFIT_CATEGORY = "misfit-category"
+    WRITE_WITHOUT_LIMIT = "write-without-limit"
+    LIMIT_WITHOUT_CURRENCY = "limit-without-currency"
+    LIMIT_PER_FREE_TEXT = "limit-per-free-text"
     PLAIN_CREDENTIAL = "plain-credential"
 
 

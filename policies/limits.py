@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from policies.expressions import Expression
-    from policies.model import Origin, Ruling
+    from policies.model import Origin, Policy, Ruling
 
 
 class Measure(Enum):
@@ -74,3 +74,14 @@ class OncePer:
     def expressions(self) -> Iterator[Expression]:
         """All that it evaluates."""
         yield from self.values
+
+
+def counted(policy: Policy) -> Iterator[Limit | OncePer]:
+    """The limits of a policy that keep a count, each once, in the order of the file."""
+    tools = (policy.unknown_tool, *policy.tools.values())
+    found: dict[str, Limit | OncePer] = {}
+    for tool in tools:
+        found |= {limit.id: limit for limit in tool.limits if limit.measure is not Measure.VALUE}
+        if tool.once_per is not None:
+            found[tool.once_per.id] = tool.once_per
+    yield from found.values()

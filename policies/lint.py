@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from policies.documents.guards import guard_reasons, nested
 from policies.findings import Finding, FindingCode
 from policies.lint_gates import conditions, decorative, not_owned, unreachable
+from policies.lint_limits import limits_of, loose_limits
 from policies.model import Category, Origin, Ruling
 from policies.system_reasons import SYSTEM_REASONS
 
@@ -28,7 +29,7 @@ def lint(policy: Policy) -> list[Finding]:
         *_plain_credentials(policy),
     ]
     for tool in (*policy.tools.values(), policy.unknown_tool):
-        found += [*unreachable(tool), *decorative(policy, tool), *not_owned(policy, tool)]
+        found += [*unreachable(tool), *decorative(policy, tool), *not_owned(policy, tool), *loose_limits(tool)]
     unique = dict.fromkeys(found)  # the rules of `defaults` are every tool's
     return sorted(unique, key=lambda finding: (str(finding.origin and finding.origin.file), _line(finding)))
 
@@ -45,6 +46,7 @@ def _unused(policy: Policy) -> Iterator[Finding]:
     rules = [rule for tool in _tools(policy) for rule in tool.rules]
     reasons = {rule.reason for rule in rules} | {fact.missing[1] for fact in policy.facts.values()}
     reasons |= {reason for tool in _tools(policy) for reason in guard_reasons(tool)}
+    reasons |= {limit.reason for tool in _tools(policy) for limit in limits_of(tool)}
     for code, reason in policy.reasons.items():
         if code not in reasons and code not in SYSTEM_REASONS:
             yield Finding(reason.origin, FindingCode.UNUSED_REASON, f"nothing gives the reason {code!r}")
@@ -77,11 +79,17 @@ def _all_paths(policy: Policy, rules: list[Rule]) -> Iterator[tuple[str, ...]]:
     for tool in _tools(policy):
         for template in tool.escalation.values():
             yield from template.paths
+        for limit in limits_of(tool):
+            for expression in limit.expressions:
+                yield from expression.paths
+        if tool.not_executed_when is not None:
+            yield from tool.not_executed_when.paths
 
 
 def _misfits(policy: Policy) -> Iterator[Finding]:
     """A reason of category `escalated` is for what goes to a person, and only for that."""
     uses = [(rule.ruling, rule.reason, rule.origin, rule.id) for tool in _tools(policy) for rule in tool.rules]
+    uses += [(one.ruling, one.reason, one.origin, one.id) for tool in _tools(policy) for one in limits_of(tool)]
     uses += [(*fact.missing, fact.origin, f"facts.{fact.name}.missing") for fact in policy.facts.values()]
     for ruling, code, origin, place in uses:
         reason = SYSTEM_REASONS.get(code) or policy.reasons[code]

@@ -288,6 +288,17 @@ class Policy:
     def tool(self, name: str) -> Tool | None:
         return self.tools.get(folded(name))
 
+    @property
+    def reads_history(self) -> bool:
+        """Whether any decision reads the conversation."""
+        arguments = [argument for tool in self.tools.values() for argument in (tool.arguments or {}).values()]
+        return any(map(_has_sources, arguments))
+
+
+def _has_sources(argument: Argument) -> bool:
+    inner = (*argument.fields.values(), *((argument.element,) if argument.element is not None else ()))
+    return bool(argument.sources) or any(map(_has_sources, inner))
+
 
 def folded(name: str) -> str:
     """Names that differ only in case, width or separators are one tool (DESIGN 4, stage 1)."""

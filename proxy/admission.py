@@ -14,7 +14,9 @@ from proxy import bodies, headers
 from proxy.credentials import presented, replaced
 from proxy.identity import Caller, UnknownCredentialError, identify
 from proxy.session_header import SessionHeaderError
+from proxy.sessions import conversation_of
 from proxy.store import StoreError
+from proxy.wire import envelope
 from proxy.wire.dialect import Fault
 
 if TYPE_CHECKING:
@@ -150,3 +152,10 @@ class Admission:
         if key is None:
             return up
         return replaced(up, key, provider=way.dialect.provider, credentials=presented(fields))
+
+    def conversation(self, fields: RequestHeaders, body: bytes) -> str:
+        """What the request calls its conversation."""
+        try:
+            return conversation_of(fields, body, self._with.settings.conversation_header)
+        except envelope.EnvelopeError as error:
+            raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None

@@ -10,7 +10,7 @@ from interceptors.causes import RefusalCause
 from interceptors.results import structured_result
 from interceptors.strict_json import canonical
 from policies.model import OnRefusal, Ruling
-from proxy.wire.events import RELEASED, Answer, Replaced, Returned
+from proxy.wire.events import RELEASED, Answer, Released, Replaced, Returned
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -29,7 +29,8 @@ def answer(judgment: Judgment, identity: str | None) -> Answer:
     """What the gate is told of a judged call."""
     decision = judgment.decision
     if decision.ruling is Ruling.ALLOW:
-        return RELEASED
+        keyed = judgment.with_key
+        return RELEASED if keyed is None else Released(keyed.raw)
     if not hears_model(judgment.proposal, decision, judgment.revision, identity):
         return Replaced(decision.reply)
     result = structured_result(decision, judgment.receipt, judgment.escalation)
@@ -53,6 +54,11 @@ def may_hear_model(revision: Revision, identity: str | None) -> bool:
     autonomous = who is not None and who.autonomous
     tools = (*policy.tools.values(), policy.unknown_tool)
     return any(tool.answers(autonomous=autonomous) is OnRefusal.MODEL for tool in tools)
+
+
+def injects(revision: Revision) -> bool:
+    """Whether a call of this policy may leave with other arguments than the model's own."""
+    return any(tool.inject is not None for tool in revision.policy.tools.values())
 
 
 def with_repetition(

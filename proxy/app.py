@@ -16,7 +16,9 @@ from proxy.admin.access import Persons, first_owner, remove_address, write_addre
 from proxy.admin.app import Collaborators, admin_app
 from proxy.clock import utc_now
 from proxy.connected import Connected, check_together, connect_settings
+from proxy.conversation import Conversations
 from proxy.environment import Environment, process_environment
+from proxy.expiry import expire_held
 from proxy.facts_reader import FactsReader
 from proxy.identity import tenant_key
 from proxy.judge import Judge
@@ -72,15 +74,18 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         stack.push_async_callback(upstream.close)
         outcomes = Outcomes(store, metrics.store_failed)
         stack.push_async_callback(outcomes.close)
-        judge = Judge(policy, facts, store, outcomes, utc_now, settings.limits.hold_ms_max)
+        judge = Judge(policy, facts, store, outcomes, utc_now, settings.limits.hold_ms_max, injects=True)
         ledger = await _ledger(stack, settings, logs, metrics)
-        services = Services(settings, connected, policy, judge, store, ledger, upstream, logs, metrics, key)
+        talks = Conversations(store, utc_now)
+        services = Services(settings, connected, policy, judge, store, ledger, talks, upstream, logs, metrics, key)
         listener = Listener(services)
         stopping = _stop_signal()
         admin = await _start_admin(stack, settings, connected, services, lambda: listener.is_draining)
         agents = await _start(stack, _agent_runner(listener, settings), settings.listen)
         retention = asyncio.ensure_future(_retain(settings, store, ledger, logs))
         stack.callback(retention.cancel)
+        expiry = asyncio.ensure_future(expire_held(store, utc_now, metrics.store_failed))
+        stack.callback(expiry.cancel)
         logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
         sys.stdout.write(f"listening on http://{agents.address}\n")
         sys.stdout.flush()
@@ -90,6 +95,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         await agents.stop()
         await admin.stop()
         retention.cancel()
+        expiry.cancel()
         await outcomes.close()
         head = store.head  # behind everything that this process writes
         logs.event(Event.CHAIN_HEAD, writer=head.writer, seq=head.seq, hash=head.hash)

@@ -32,6 +32,7 @@ COMMANDS = {
     "decide": _Lazy("decide", "decide", "Decide one call, as the gate would, and print why."),
     "receipts": _Lazy("receipts", "receipts", "List, show, verify, export and erase what was decided."),
     "escalations": _Lazy("escalations", "escalations", "List and show the cases that wait for a person."),
+    "reservations": _Lazy("reservations", "reservations", "List what calls hold, and say what became of it."),
     "halt": _Lazy("halt", "halt", "Refuse every write from this moment on."),
     "resume": _Lazy("halt", "resume", "Lift the halt."),
 }

@@ -57,6 +57,7 @@ def load_settings(flags: Flags) -> Settings:
         listen=merged.listen,
         admin=merged.admin,
         session_header=merged.session_header,
+        conversation_header=merged.conversation_header,
         pass_through=merged.pass_through,
         limits=merged.limits,
         retain=merged.retain,

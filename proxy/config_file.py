@@ -38,6 +38,7 @@ _KEYS = (
     "admin",
     "upstreams",
     "session_header",
+    "conversation_header",
     "policy",
     "state",
     "pass_through",
@@ -56,6 +57,7 @@ class Found:
     listen: Address = LISTEN
     admin: AdminSettings = ADMIN
     session_header: SessionHeaderSettings | None = None
+    conversation_header: str | None = None
     pass_through: frozenset[PassThrough] = frozenset()
     limits: Limits = field(default_factory=Limits)
     retain: Retain = field(default_factory=Retain)
@@ -93,6 +95,8 @@ def _read_key(found: Found, key: str, node: Node, folder: Path) -> None:
             found.upstreams = _upstreams(node)
         case "session_header":
             found.session_header = _session_header(node)
+        case "conversation_header":
+            found.conversation_header = node.convert(header_name)
         case "policy":
             found.policy = folder / node.text()
         case "state":

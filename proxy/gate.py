@@ -10,7 +10,7 @@ to the turn, not to a leg: the writer lives as long as the gate.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, assert_never
 
@@ -326,7 +326,10 @@ class Gate:
     def _resolve(self, key: Key, answer: Answer) -> None:
         held = self._calls[key]
         held.answer, held.stage = answer, _Stage.RESOLVED
-        self._judged[key] = Judged(held.material or Material("", "", "", ""), answer)
+        material = held.material or Material("", "", "", "")
+        if isinstance(answer, Released) and answer.arguments is not None:
+            material = replace(material, arguments=answer.arguments, is_plain=False)
+        self._judged[key] = Judged(material, answer)
 
     def _settle(self) -> list[Command]:
         """The leg has ended and all its calls are recorded: how those leave that the model is to hear of."""
@@ -397,7 +400,14 @@ class Gate:
             for key in self._leg_calls
             if (judged := self._judged.get(key)) and isinstance(judged.answer, Replaced)
         }
-        turn: Remembered | None = self._memory.ended(replaced, hidden, results)
+        injected = {
+            key: judged.answer.arguments
+            for key in self._leg_calls
+            if (judged := self._judged.get(key))
+            and isinstance(judged.answer, Released)
+            and judged.answer.arguments is not None
+        }
+        turn: Remembered | None = self._memory.ended(replaced, hidden, results, injected)
         return [Remember(turn)] if turn is not None else []
 
     def _flush(self, without: Sequence[FrameRead] = ()) -> list[Command]:

@@ -66,17 +66,22 @@ def identify(credentials: Sequence[Credential], digests: Mapping[str, bytes], ke
 
 
 def tenant_key(state: Path) -> bytes:
-    """The key of this state folder for digests of credentials, made at first use (0600), shared by its processes.
+    """The key of this state folder for digests of credentials. Raises as `state_key`."""
+    return state_key(state, "tenant.key")
+
+
+def state_key(state: Path, name: str) -> bytes:
+    """A key of this state folder, made at first use (0600), shared by its processes.
 
     Raises:
         OSError: the folder cannot be read or written.
         StateFolderError: the file holds something else than a key.
     """
     folder = state / "keys"
-    path = folder / "tenant.key"
+    path = folder / name
     folder.mkdir(mode=0o700, exist_ok=True)
     if not path.exists():
-        scratch = folder / f".tenant.key.{secrets.token_hex(8)}"
+        scratch = folder / f".{name}.{secrets.token_hex(8)}"
         descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:

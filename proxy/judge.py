@@ -15,6 +15,7 @@ from interceptors.calls import Call, Proposal, Proposer, ToolCall
 from interceptors.causes import RefusalCause
 from interceptors.context import Context, DeclaredTool, FactKey, FactResult
 from interceptors.decisions import Decision, Needs
+from interceptors.history import EMPTY, History
 from interceptors.obligations import injected, injection_of
 from policies.model import Ruling
 from proxy.answers import with_repetition
@@ -46,6 +47,7 @@ class Scene:
     claims: Mapping[str, Json]
     declared: Mapping[str, DeclaredTool] = field(default_factory=dict)
     ambiguous: frozenset[str] = frozenset()
+    history: History = EMPTY
     heard: dict[tuple[str, str], int] = field(default_factory=dict)  # refusals that the model has heard, by call
 
 
@@ -168,6 +170,7 @@ class Judge:
             ambiguous=scene.ambiguous,
             halted=self.store.is_halted(),
             model=scene.model,
+            history=scene.history,
         )
         pipeline = revision.pipeline
         answers = {key: pipeline.screen(proposal, context) for key, proposal in proposals.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
@@ -14,6 +15,7 @@ from interceptors.receipts import Refused, Unexamined
 from policies.model import UnknownTools
 from proxy import bodies, headers, routes
 from proxy.admission import Admission, Asking, RefusedError
+from proxy.conversation import UnknownResultError
 from proxy.exchange import Ending, Exchange
 from proxy.judge import Scene
 from proxy.logs import Event
@@ -92,20 +94,25 @@ class Listener:
             up = self._admission.fields_up(fields, way, is_decoded=is_decoded)
             if isinstance(way, routes.Unexamined):
                 return await self._pass(request, way, passage, up, body)
-            return await self._mediate(request, way, passage, up, body)
+            return await self._mediate(request, way, passage, fields, up, body)
         finally:
             holding.now(0)
 
     async def _mediate(
-        self, request: web.BaseRequest, way: routes.Mediated, passage: Passage, up: headers.Pairs, body: bytes
+        self,
+        request: web.BaseRequest,
+        way: routes.Mediated,
+        passage: Passage,
+        fields: headers.RequestHeaders,
+        up: headers.Pairs,
+        body: bytes,
     ) -> web.StreamResponse:
         passage.view = view = self._read_request(way.dialect, request, body)
+        passage.conversation = self._admission.conversation(fields, body)
         scene = self._scene(passage)
         if view.tools.provider:
             await self._mind_provider_tools(passage, scene)
-        prepared = await self._prepare(way.dialect, body, scene)
-        passage.restored, passage.taken_out = prepared.restored, prepared.taken_out
-        scene.heard.update(prepared.refusals)
+        prepared, scene = await self._prepare(way.dialect, body, scene, passage)
         upstream = await self._open(way, "POST", up, prepared.body, self._deadline(passage))
         onward = Onward(way.dialect, prepared, self._with.ledger, self._leg_opener(way, up, view, passage))
         try:
@@ -137,12 +144,23 @@ class Listener:
             upstream.close()
             onward.close()
 
-    async def _prepare(self, dialect: Dialect, body: bytes, scene: Scene) -> Prepared:
-        """The request with its hidden turns."""
+    async def _prepare(self, dialect: Dialect, body: bytes, scene: Scene, passage: Passage) -> tuple[Prepared, Scene]:
+        """The request with its hidden turns, and the scene with what the request says of the past."""
+        policy = self._asked(passage).revision.policy
         try:
-            return await self._with.ledger.prepare(dialect, body, scene.tenant)
+            prepared = await self._with.ledger.prepare(dialect, body, scene.tenant)
+            heard = await self._with.conversations.hear(dialect, prepared, policy, scene.tenant, passage.conversation)
         except envelope.EnvelopeError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
+        except UnknownResultError as error:
+            raise RefusedError(Fault.INVALID_REQUEST, "unknown_result", str(error)) from None
+        except StoreError:
+            self._with.metrics.store_failed()
+            message = "the gate cannot record results at present"
+            raise RefusedError(Fault.OVERLOADED, "store_unavailable", message) from None
+        passage.restored, passage.taken_out = prepared.restored, prepared.taken_out
+        heard_before = dict(prepared.refusals)
+        return replace(prepared, body=heard.body), replace(scene, heard=heard_before, history=heard.history)
 
     def _leg_opener(
         self, way: routes.Mediated, up: headers.Pairs, view: RequestView, passage: Passage

@@ -43,6 +43,7 @@ FIELDS: Mapping[str, str] = {
     "duration_ms": "from the request's head to the response's end",
     "bytes_up": "of the request's body as sent up",
     "bytes_down": "of the response's body as sent down",
+    "conversation": "a digest of the name that the client or its header gives the conversation",
     "restored": "how many hidden turns were put back into the request",
     "taken_out": "how many thinking blocks were taken out of the request, since what they depend on is gone",
     "outcome": "how the exchange ended",
@@ -71,6 +72,7 @@ class Event(Enum):
     HALTED = "halted"
     RESUMED = "resumed"
     ERASED = "erased"
+    RESOLVED = "resolved"
     CHAIN_HEAD = "chain_head"
     STORE_FAILED = "store_failed"
     LEDGER_FAILED = "ledger_failed"
@@ -104,6 +106,7 @@ class ExchangeLine:
     duration_ms: int = 0
     bytes_up: int = 0
     bytes_down: int = 0
+    conversation: str = ""
     restored: int = 0
     taken_out: int = 0
     outcome: str = ""

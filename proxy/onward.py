@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from proxy.answers import may_hear_model
+from proxy.answers import injects, may_hear_model
 from proxy.ledger.hidden import Refusal
 from proxy.ledger.vault import new_hidden_id
 from proxy.turn_memory import TurnMemory
@@ -46,8 +46,8 @@ class Onward:
         return self._prepared.mark
 
     def memory(self, revision: Revision, scene: Scene, limits: Limits, *, streamed: bool) -> TurnMemory | None:
-        """What the turn must remember; None where no refusal could go to the model."""
-        if not may_hear_model(revision, scene.identity):
+        """What the turn must remember; None where nothing of it could be hidden."""
+        if not may_hear_model(revision, scene.identity) and not injects(revision):
             return None
         return TurnMemory(
             self._dialect.continuation,

@@ -28,6 +28,7 @@ class Passage:
     asking: Asking | None = None
     view: RequestView = field(default_factory=RequestView)
     bytes_up: int = 0
+    conversation: str = ""
     restored: int = 0  # hidden turns that were put back
     taken_out: int = 0  # thinking blocks that could not go up
     receipts: list[str] = field(default_factory=list)
@@ -71,6 +72,7 @@ def tell(passage: Passage, services: Services, bytes_in_flight: int) -> None:
             duration_ms=round((time.monotonic() - passage.began) * 1000),
             bytes_up=passage.bytes_up,
             bytes_down=summary.bytes_down,
+            conversation=passage.conversation,
             restored=passage.restored,
             taken_out=passage.taken_out,
             outcome=outcome,

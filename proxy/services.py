@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from proxy.connected import Connected
+    from proxy.conversation import Conversations
     from proxy.judge import Judge
     from proxy.ledger.keeper import Ledger
     from proxy.logs import Logs
@@ -27,6 +28,7 @@ class Services:
     judge: Judge
     store: Store
     ledger: Ledger
+    conversations: Conversations
     upstream: Upstream
     logs: Logs
     metrics: Metrics

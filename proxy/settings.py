@@ -122,6 +122,7 @@ class Settings:
     listen: Address = Address("127.0.0.1", 8080)
     admin: AdminSettings = field(default_factory=lambda: AdminSettings(Address("127.0.0.1", 0), {}))
     session_header: SessionHeaderSettings | None = None
+    conversation_header: str | None = None  # in lower case
     pass_through: frozenset[PassThrough] = frozenset()
     limits: Limits = field(default_factory=Limits)
     retain: Retain = field(default_factory=Retain)

@@ -25,6 +25,7 @@ class Remembered:
     messages: tuple[bytes, ...]
     results: tuple[HiddenResult, ...] = ()
     order: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()  # ids of the calls that these results, and those of earlier legs, answer
 
 
 class TurnMemory:
@@ -41,6 +42,7 @@ class TurnMemory:
         self._ids: list[str] = []  # of the present leg's calls
         self._said: list[bytes] = []  # finished legs and what answered them, in order
         self._shown: list[bytes] = []  # of the same legs, what the client saw
+        self._answered: list[str] = []
         self._tokens = 0
         self.leg = 0
 
@@ -83,6 +85,7 @@ class TurnMemory:
         assert said is not None, "asked by may_go_on"
         shown = self._recorder.message({}, hidden)
         self._said += [said, *self._continuation.results(results)]
+        self._answered += [result.call for result in results]
         self._shown += [shown] if shown is not None else []
         self._tokens += self._recorder.output_tokens()
         self._splice.next_leg(self._joined, kept_back)
@@ -93,16 +96,21 @@ class TurnMemory:
         return tuple(self._said), self._tokens
 
     def ended(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key], results: Sequence[HiddenResult]
+        self,
+        replaced: Mapping[Key, str],
+        hidden: Collection[Key],
+        results: Sequence[HiddenResult],
+        injected: Mapping[Key, str],
     ) -> Remembered | None:
         """The turn ended with this leg; None where nothing in it is hidden.
 
-        `replaced` are the calls whose text the client reads, `hidden` those that the model hears of next time.
+        `replaced` are the calls whose text the client reads, `hidden` those that the model hears of next time, and
+        `injected` the arguments with which calls left in place of the model's own.
         """
-        if not (self.leg or hidden) or not self.is_whole:
+        if not (self.leg or hidden or injected) or not self.is_whole:
             return None
         said = self._recorder.message(replaced)
-        shown = self._recorder.message(replaced, hidden)
+        shown = self._recorder.message(replaced, hidden, injected)
         messages = [*self._said, *([said] if said is not None else [])]
         return self._remembered(messages, [*self._shown, *([shown] if shown is not None else [])], results)
 
@@ -116,4 +124,5 @@ class TurnMemory:
     ) -> Remembered:
         visible = self._continuation.visible(shown).meaning()
         order = tuple(self._ids) if results else ()
-        return Remembered(visible, tuple(messages), tuple(results), order)
+        answered = (*self._answered, *(result.call for result in results))
+        return Remembered(visible, tuple(messages), tuple(results), order, answered)

@@ -142,9 +142,11 @@ def _source(node: Node, around: GuardScope) -> ValueSource:
     rest = text.removeprefix(_RESULT)
     # A tool's name may hold dots, so its end is found by the names there are.
     found = [name for name in around.tools.values() if rest.startswith((f"{name}.", f"{name}[*]"))]
+    if rest in around.tools.values():
+        node.fail(f"which field of a result of {rest!r}?")
     if not found:
         name = rest.partition(".")[0].partition("[")[0]
-        node.fail(f"the policy has no tool {name!r}{suggestion(name, around.tools.values())}, or no field is named")
+        node.fail(f"the policy has no tool {name!r}{suggestion(name, around.tools.values())}")
     if len(found) > 1:
         node.fail(f"{rest!r} may be of the tool {' or '.join(map(repr, sorted(found)))}")
     return FromResult(folded(found[0]), node.apply(_result_path, rest.removeprefix(found[0])))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import orjson
 from aiohttp import hdrs, web
 
+from interceptors.kinds import MoneyState
 from interceptors.strict_json import StrictJsonError, parse
 from proxy.logs import Event
 from proxy.metrics import CONTENT_TYPE
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from proxy.logs import Logs
     from proxy.metrics import Metrics
     from proxy.policy_source import PolicySource
-    from proxy.store import Escalation, Store
+    from proxy.store import Escalation, Reservation, Store
 
 BODY_BYTES_MAX = 64 * 1024
 REASON_LENGTH_MAX = 1000
@@ -71,6 +72,8 @@ def admin_app(collaborators: Collaborators) -> web.Application:
     app.router.add_get("/metrics", listener.guarded(Role.VIEWER, listener.metrics))
     app.router.add_get("/escalations", listener.guarded(Role.VIEWER, listener.escalations))
     app.router.add_get("/escalations/{id}", listener.guarded(Role.VIEWER, listener.escalation))
+    app.router.add_get("/reservations", listener.guarded(Role.VIEWER, listener.reservations))
+    app.router.add_post("/reservations/{id}/resolve", listener.guarded(Role.OWNER, listener.resolve))
     app.router.add_post("/halt", listener.guarded(Role.OWNER, listener.halt))
     app.router.add_post("/resume", listener.guarded(Role.OWNER, listener.resume))
     app.router.add_post("/erase", listener.guarded(Role.OWNER, listener.erase))
@@ -149,6 +152,27 @@ class _Listener:
             raise RefusedError(404, "not_found", "there is no such escalation")
         return _json(_case(case))
 
+    async def reservations(self, request: web.Request, _: PersonToken) -> web.Response:
+        unknown = request.query.keys() - {"state", "before", "limit"}
+        if unknown or len(set(request.query)) != len(request.query):
+            raise RefusedError(400, "invalid", "the query may hold state, before and limit, each once")
+        state, limit = _state(request.query.get("state")), _page(request.query.get("limit"))
+        before = request.query.get("before")
+        found = await self._with.store.read(lambda reader: reader.reservations(state=state, before=before, limit=limit))
+        return _json({"reservations": [reservation_json(one) for one in found]})
+
+    async def resolve(self, request: web.Request, person: PersonToken) -> web.Response:
+        body = await _body(request, {"state", "reason"})
+        state, reason = _state(_text(body, "state")), _text(body, "reason")
+        if state is None or not state.is_final:
+            raise RefusedError(400, "invalid", "'state' is executed or not_executed: a person says which of the two")
+        wanted = request.match_info["id"]
+        receipt = await self._with.store.resolve(wanted, state, by=person.name, reason=reason, at=self._with.clock())
+        if receipt is None:
+            raise RefusedError(404, "not_found", "there is no such reservation that is held or unknown")
+        self._with.logs.event(Event.RESOLVED, listener="admin", by=person.name, receipt=receipt)
+        return _json({"reservation": wanted, "state": state.value, "receipt": receipt})
+
     def _person(self, request: web.Request) -> PersonToken | None:
         values = request.headers.getall(hdrs.AUTHORIZATION, [])
         if len(values) != 1:
@@ -214,6 +238,14 @@ def _status(text: str | None) -> EscalationStatus | None:
         raise RefusedError(400, "invalid", f"'status' is one of {known}") from None
 
 
+def _state(text: str | None) -> MoneyState | None:
+    try:
+        return None if text is None else MoneyState(text)
+    except ValueError:
+        known = ", ".join(state.value for state in MoneyState)
+        raise RefusedError(400, "invalid", f"'state' is one of {known}") from None
+
+
 def _page(text: str | None) -> int:
     if text is None:
         return 50
@@ -232,6 +264,21 @@ def _case(case: Escalation) -> dict[str, object]:
         "summary": dict(case.summary),
         "receipt": case.receipt,
         "tenant": case.tenant,
+    }
+
+
+def reservation_json(one: Reservation) -> dict[str, object]:
+    """A reservation as the listener and `callgate reservations list --json` show it."""
+    return {
+        "id": one.id,
+        "state": one.state.value,
+        "policy": one.policy,
+        "tool": one.tool,
+        "held": [{"limit": each.limit, "amount": each.amount} for each in one.held],
+        "receipt": one.receipt,
+        "time": one.time,
+        "settleBy": one.settle_by,
+        "settledAt": one.settled_at,
     }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from policies.limits import counted
 from policies.lint import lint
 from proxy.commands.common import failing_on, policy_option, read_policy
 from proxy.config import ConfigError, Flags, load_settings
@@ -34,6 +35,9 @@ def check(context: click.Context, policy_path: Path, config: Path | None) -> Non
     if settings is not None:
         with failing_on(ConfigError):
             check_together(settings, policy)
+    scope = "the gate's state folder" if settings is None else f"the state folder {str(settings.state)!r}"
+    for limit in counted(policy):
+        click.echo(f"{limit.origin}: {limit.id} counts within {scope}; gates on another folder do not share it")
     findings = lint(policy)
     for finding in findings:
         click.echo(str(finding))

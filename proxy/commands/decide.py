@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import click
 import orjson
@@ -13,8 +13,10 @@ import orjson
 from interceptors.calls import Call, Cause, MalformedToolCall, Proposal, Proposer, ToolCall
 from interceptors.context import Context, FactKey, FactResult
 from interceptors.decisions import Decision, Needs
+from interceptors.obligations import InjectKey, Obligation, Reserve
 from interceptors.pipeline import Pipeline
 from interceptors.strict_json import StrictJsonError, parse
+from interceptors.usage import Usage, UsageKey, unused
 from policies.model import Ruling
 from policies.problems import DocumentError
 from policies.secrets import SecretError
@@ -24,9 +26,10 @@ from proxy.environment import process_environment
 from proxy.fact_sources import FactSource, fact_source
 from proxy.facts_reader import FactsReader
 from proxy.limits import Limits
+from proxy.store import StoreError, open_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from interceptors.calls import Json
     from policies.model import Policy
@@ -54,11 +57,20 @@ _ROUNDS_MAX = 16
 @click.option(
     "--session", default="{}", metavar="JSON|@FILE", help="The subject's claims, as its signed header has them."
 )
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The state folder whose limits are counted.  [default: none, as if nothing was used yet]",
+)
 @click.option("--identity", metavar="NAME", help="Who asks, where the policy has identities.")
-def decide(*, policy_path: Path, tool: str, arguments_text: str, session: str, identity: str | None) -> None:
+def decide(  # one parameter an option
+    *, policy_path: Path, tool: str, arguments_text: str, session: str, state: Path | None, identity: str | None
+) -> None:
     """Decide one call, as the gate would, and print why.
 
-    Facts are read for real, with the secrets that they need. Nothing is recorded, and no tool runs. Exits with 0 for
+    Facts are read for real, with the secrets that they need. Nothing is recorded or reserved, and no tool runs; what an
+    allowed call would hold is shown. Exits with 0 for
     allow, 10 for forbid, 11 for escalate, 12 for clarify, and 3 where a secret that a fact needs is missing.
     """
     policy = read_policy(policy_path)
@@ -70,25 +82,36 @@ def decide(*, policy_path: Path, tool: str, arguments_text: str, session: str, i
         now=utc_now(), tenant=identity or "cli", identity=identity, subject=_subject(_text("--session", session))
     )
     proposal = Proposal(_call(tool, _text("--arguments", arguments_text)), Proposer.OPERATOR)
-    decision = asyncio.run(_decided(policy, proposal, context))
+    with failing_on(StoreError, OSError):
+        decision = asyncio.run(_decided(policy, proposal, context, state))
     click.echo(orjson.dumps(_shown(decision), option=orjson.OPT_INDENT_2, default=str).decode())
     sys.exit(_EXIT[decision.ruling])
 
 
-async def _decided(policy: Policy, proposal: Proposal, context: Context) -> Decision:
+async def _decided(policy: Policy, proposal: Proposal, context: Context, state: Path | None) -> Decision:
     pipeline = Pipeline(policy)
     answer = pipeline.screen(proposal, context)
     facts: dict[FactKey, FactResult] = {}
+    usages: dict[UsageKey, Usage] = {}
     reader = FactsReader(Limits(), utc_now, lambda *_: None)
     try:
         for _ in range(_ROUNDS_MAX):
             if isinstance(answer, Decision):
                 return answer
-            facts |= await reader.read(answer.facts, await asyncio.to_thread(_sources, policy, answer))
-            answer = pipeline.decide(proposal, context, facts)
+            if answer.facts:
+                facts |= await reader.read(answer.facts, await asyncio.to_thread(_sources, policy, answer))
+            usages |= await asyncio.to_thread(_used, state, answer.usages)
+            answer = pipeline.decide(proposal, context, facts, usages)
     finally:
         await reader.close()
     raise CommandError("the decision asks for facts without end")
+
+
+def _used(state: Path | None, keys: Iterable[UsageKey]) -> dict[UsageKey, Usage]:
+    if state is None:
+        return {key: unused(key) for key in keys}
+    with open_reader(state) as reader:
+        return reader.usages(keys)
 
 
 def _sources(policy: Policy, needs: Needs) -> dict[str, FactSource]:
@@ -136,6 +159,19 @@ def _call(tool: str, text: str) -> Call:
     return ToolCall(tool, arguments, text, "", 0)
 
 
+def _obligation(obligation: Obligation) -> dict[str, object]:
+    match obligation:
+        case Reserve():
+            return {
+                "reserve": [{"limit": one.limit, "amount": one.amount} for one in obligation.charges],
+                "settleWithinSeconds": obligation.settle_within.total_seconds(),
+                "again": obligation.renews or None,
+            }
+        case InjectKey():
+            return {"inject": obligation.argument, "key": obligation.key}
+    assert_never(obligation)
+
+
 def _shown(decision: Decision) -> dict[str, object]:
     return {
         "ruling": decision.ruling.value,
@@ -161,6 +197,7 @@ def _shown(decision: Decision) -> dict[str, object]:
             {"fact": f.fact, "key": f.key, "asOf": f.as_of.isoformat(), "fields": dict(f.fields)}
             for f in decision.facts
         ],
+        "obligations": [_obligation(one) for one in decision.obligations],
         "summary": dict(decision.summary),
         "argumentDigest": decision.digest,
         "policy": decision.policy,

@@ -46,6 +46,7 @@ class Hidden:
     results: tuple[HiddenResult, ...] = ()
     order: tuple[str, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    answered: tuple[str, ...] = ()  # ids of the calls that the gate answered itself
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -40,6 +40,7 @@ class Prepared:
     taken_out: int = 0
     ambiguous: int = 0
     refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
+    answered: frozenset[str] = frozenset()  # the calls whose results are the gate's own
 
 
 class Ledger:
@@ -88,6 +89,7 @@ class Ledger:
                 turn.results,
                 turn.order,
                 tuple(refusals),
+                turn.answered,
             )
             self._vault.put(tenant, subject, hidden, self._clock())
 

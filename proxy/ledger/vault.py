@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import secrets
 import sqlite3
 import threading
@@ -19,7 +18,9 @@ import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from proxy.identity import state_key
 from proxy.ledger.hidden import Hidden, from_bytes, to_bytes
+from proxy.store.flags import shared_byte
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 _FILE = "ledger.db"
 _KEY_FILE = "ledger.key"
-_KEY_BYTES = 32
+_FLAG_FILE = "ledger.flag"
+_NOTHING, _SOMETHING = 0, 1
 _NONCE_BYTES = 12
 _BUSY_MS = 5000
 _SCHEMA = """
@@ -56,10 +58,10 @@ class Vault:
 
     def __init__(self, state: Path, seconds: float) -> None:
         self._seconds = seconds
-        self._key = _key(state)
+        self._key = state_key(state, _KEY_FILE)
         self._cipher = AESGCM(self._key)
         self._lock = threading.Lock()
-        self._empty: tuple[int, bool] | None = None
+        self._flag = shared_byte(state / _FLAG_FILE)
         try:
             self._connection = sqlite3.connect(state / _FILE, isolation_level=None, check_same_thread=False)
             (state / _FILE).chmod(0o600)
@@ -69,20 +71,22 @@ class Vault:
             self._connection.execute("PRAGMA secure_delete = ON")
             self._connection.executescript(_SCHEMA)
             self._check_version()
+            with self._writing():
+                self._look()
         except (sqlite3.Error, OSError) as error:
             raise LedgerError(f"the ledger cannot be opened: {error}") from None
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+            self._flag.close()
 
     def is_empty(self) -> bool:
-        """Whether nothing is hidden in any conversation. Cheap, and true for other processes' entries too."""
-        with self._using() as connection:
-            (seen,) = connection.execute("PRAGMA data_version").fetchone()
-            if self._empty is None or self._empty[0] != seen:
-                self._empty = seen, connection.execute("SELECT 1 FROM hidden LIMIT 1").fetchone() is None
-            return self._empty[1]
+        """Whether nothing is hidden in any conversation, in any process. It does not block.
+
+        The byte is written under the database's write lock only, and set before the entry that it tells of.
+        """
+        return self._flag[0] == _NOTHING
 
     def knows(self, tenant: str, root: bytes) -> bool:
         """Whether a conversation of this tenant that began so may hide something."""
@@ -111,9 +115,9 @@ class Vault:
             now.timestamp() + self._seconds,
             sealed,
         )
-        with self._using() as connection:
+        with self._using() as connection, self._writing():
+            self._flag[0] = _SOMETHING
             connection.execute("INSERT OR REPLACE INTO hidden VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-            self._empty = None
 
     def touch(self, tenant: str, entries: list[Hidden], now: datetime) -> None:
         """These entries were needed: their time begins anew. Written at most once in a tenth of it."""
@@ -138,9 +142,10 @@ class Vault:
 
     def _delete(self, statement: str, value: str | float) -> int:
         with self._using() as connection:
-            removed = connection.execute(statement, (value,)).rowcount
+            with self._writing():
+                removed = connection.execute(statement, (value,)).rowcount
+                self._look()
             if removed:
-                self._empty = None
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return removed
 
@@ -163,32 +168,28 @@ class Vault:
             except sqlite3.Error as error:
                 raise LedgerError(f"the ledger failed: {error}") from None
 
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction that holds the write lock from its beginning."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def _look(self) -> None:
+        """Set the byte by what is there. Only under the write lock."""
+        is_empty = self._connection.execute("SELECT 1 FROM hidden LIMIT 1").fetchone() is None
+        self._flag[0] = _NOTHING if is_empty else _SOMETHING
+
     def _check_version(self) -> None:
         row = self._connection.execute("SELECT version FROM ledger").fetchone()
         if row is None:
             self._connection.execute("INSERT INTO ledger VALUES (?)", (VERSION,))
         elif row[0] > VERSION:
             raise LedgerError(f"{_FILE} was written by a newer version of callgate")
-
-
-def _key(state: Path) -> bytes:
-    """The key of the ledger, made at first use (0600). It lies outside the database, in `STATE/keys`."""
-    folder = state / "keys"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / _KEY_FILE
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        pass
-    else:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(_KEY_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-    key = path.read_bytes()
-    if len(key) != _KEY_BYTES:
-        raise LedgerError(f"{path.name!r} in the state folder does not hold a key of {_KEY_BYTES} bytes")
-    return key
 
 
 def new_hidden_id() -> str:

@@ -8,8 +8,6 @@ asked must refuse.
 
 from __future__ import annotations
 
-import mmap
-import os
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,8 @@ from interceptors.chain import stamp
 from interceptors.receipts import Halted, Resumed
 from proxy.store.connections import open_reading
 from proxy.store.entries import Halt
-from proxy.store.errors import StateFolderError, StoreError
+from proxy.store.errors import StoreError
+from proxy.store.flags import shared_byte
 from proxy.store.folder import HALT_FLAG
 
 if TYPE_CHECKING:
@@ -35,7 +34,8 @@ class HaltLook:
 
     def __init__(self, state: Path) -> None:
         """Raises `StoreError`."""
-        self._flag = _map(state / HALT_FLAG)
+        self._flag = shared_byte(state / HALT_FLAG)
+        self._flag[0] = _ASK  # what it says may be a backup's
         self._connection = open_reading(state, busy_timeout_ms=0)
 
     def is_halted(self) -> bool:
@@ -65,21 +65,6 @@ class HaltLook:
     def close(self) -> None:
         self._connection.close()
         self._flag.close()
-
-
-def _map(path: Path) -> mmap.mmap:
-    """One byte that all processes of this folder share. Whoever opens it sets it: what it says may be a backup's."""
-    try:
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            os.ftruncate(handle, 1)
-            shared = mmap.mmap(handle, 1)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise StateFolderError(f"the file {str(path)!r} cannot be used: {error.strerror}") from error
-    shared[0] = _ASK
-    return shared
 
 
 def in_force(connection: sqlite3.Connection) -> Halt | None:

@@ -20,6 +20,7 @@ from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION
 from proxy.wire.assembly import Assembler, State
 from proxy.wire.dialect import DeclaredTools, Fault, Judged, Reader, RequestView, Writer, declared_tools
 from proxy.wire.events import (
+    RELEASED,
     Breach,
     CallCompleted,
     CallCut,
@@ -739,7 +740,7 @@ class _BodyWriter:
         return self._body(entry, judged, (text,))
 
     def _body(self, entry: FrameRead, judged: Mapping[Key, Judged], appended: Sequence[str]) -> bytes:
-        answers = {key: judged[key].answer for key in entry.keys if not isinstance(judged[key].answer, Released)}
+        answers = {key: judged[key].answer for key in entry.keys if judged[key].answer != RELEASED}
         data = entry.frame.data or b""
         if not answers and not appended and not self._mark:
             return entry.frame.raw
@@ -748,10 +749,13 @@ class _BodyWriter:
             answer = answers.get(place)
             if isinstance(answer, Replaced):
                 blocks.append(_text(answer.text))
+            elif isinstance(answer, Released):
+                blocks.append(envelope.edited(block, input=(answer.arguments or "{}").encode()))
             elif not isinstance(answer, Hidden):
                 blocks.append(_sealed_block(block, self._mark) if self._mark else block)
         changes: dict[str, Any] = {"content": envelope.join_list([*blocks, *map(_text, appended)])}
-        if len(answers) == len(entry.keys) and entry.value.get("stop_reason") == "tool_use":
+        refused = [answer for answer in answers.values() if not isinstance(answer, Released)]
+        if refused and len(refused) == len(entry.keys) and entry.value.get("stop_reason") == "tool_use":
             changes |= {"stop_reason": "end_turn", "stop_sequence": None}
         return envelope.edited(data, **changes)
 

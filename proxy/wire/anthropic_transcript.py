@@ -37,12 +37,30 @@ class AnthropicTranscript:
             self._turns = turns_of(self.messages, 0)
         return self._turns
 
-    def newest(self) -> SideTurn | None:
-        first = len(self.messages)
-        while first and _role(self.messages[first - 1]) is not Side.ASSISTANT:
+    def newest(self) -> tuple[SideTurn | None, SideTurn | None]:
+        first = behind = len(self.messages)
+        while behind and _role(self.messages[behind - 1]) is not Side.ASSISTANT:
+            behind -= 1
+        first = behind
+        while first and _role(self.messages[first - 1]) is Side.ASSISTANT:
             first -= 1
-        found = [turn for turn in turns_of(self.messages[first:], first) if turn.side is Side.USER]
-        return found[-1] if found else None
+        turns = turns_of(self.messages[first:], first)
+        said = next((turn for turn in turns if turn.side is Side.ASSISTANT), None)
+        return said, next((turn for turn in reversed(turns) if turn.side is Side.USER), None)
+
+    def with_notice(self, message: bytes, calls: Collection[str], notice: str) -> bytes:
+        blocks = _blocks(message)
+        for place, block in enumerate(blocks):
+            members = envelope.members(block)
+            if members.get("type") != b'"tool_result"' or envelope.value_of(members["tool_use_id"]) not in calls:
+                continue
+            content = members.get("content", b"null")
+            parts = envelope.elements(content) if content.startswith(b"[") else []
+            if not parts and (text := _result_text(envelope.value_of(content))):
+                parts = [envelope.encode({"type": "text", "text": text})]
+            noticed = [envelope.encode({"type": "text", "text": notice}), *parts]
+            blocks[place] = envelope.edited(block, content=envelope.join_list(noticed))
+        return envelope.edited(message, content=envelope.join_list(blocks))
 
     def body(self, messages: Sequence[bytes]) -> bytes:
         return envelope.join({**self._members, "messages": envelope.join_list(list(messages))})

@@ -8,6 +8,7 @@ from proxy.wire import envelope
 from proxy.wire.anthropic_transcript import AnthropicTranscript, message_of, result_block, turns_of
 from proxy.wire.sse import Frame, event_frame
 from proxy.wire.transcript import HiddenResult, Side, SideTurn
+from proxy.wire.turn import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -70,23 +71,31 @@ class AnthropicTurn:
     def output_tokens(self) -> int:
         return next(filter(None, (_output_tokens(_value(entry)) for entry in reversed(self.entries))), 0)
 
-    def message(self, replaced: Mapping[Key, str], hidden: Collection[Key] = ()) -> bytes | None:
+    def message(
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+    ) -> bytes | None:
         build = self._streamed_blocks if self._streamed else self._body_blocks
-        blocks = build(replaced, hidden)
+        blocks = build(replaced, hidden, injected)
         kept = [block for block in blocks or () if not _is_empty(block)]
         return message_of("assistant", kept) if kept else None
 
-    def _body_blocks(self, replaced: Mapping[Key, str], hidden: Collection[Key]) -> list[bytes] | None:
+    def _body_blocks(
+        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, str]
+    ) -> list[bytes] | None:
         (entry,) = self.entries
         blocks: list[bytes] = []
         for place, block in enumerate(envelope.elements(envelope.raw_at(entry.frame.data or b"", "content"))):
             if place in replaced:
                 blocks.append(_text_block(replaced[place]))
+            elif place in injected:
+                blocks.append(envelope.edited(block, input=injected[place].encode()))
             elif place not in hidden:
                 blocks.append(block)
         return blocks
 
-    def _streamed_blocks(self, replaced: Mapping[Key, str], hidden: Collection[Key]) -> list[bytes] | None:
+    def _streamed_blocks(
+        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, str]
+    ) -> list[bytes] | None:
         blocks: list[_Block] = []
         by_index: dict[int, _Block] = {}
         for entry in self.entries:
@@ -95,6 +104,7 @@ class AnthropicTurn:
                 block = by_index[value["index"]] = _Block(envelope.raw_at(entry.frame.data or b"", "content_block"))
                 key = entry.keys[0] if entry.keys else None
                 block.stands_for = replaced.get(key) if key is not None else None
+                block.arguments = injected.get(key) if key is not None else None
                 if key is None or key not in hidden:
                     blocks.append(block)
             elif value.get("type") == "content_block_delta":
@@ -114,6 +124,7 @@ class _Block:
         self._parts: dict[str, list[str]] = {}
         self._citations: list[Any] = []
         self.stands_for: str | None = None
+        self.arguments: str | None = None  # in place of its own
 
     def take(self, delta: dict[str, Any]) -> bool:
         """False where a delta is of a kind that cannot be put together here."""
@@ -141,6 +152,8 @@ class _Block:
                 members[member] = envelope.encode(f"{start or ''}{text}")
             elif text:
                 members[member] = text.encode()
+        if self.arguments is not None:
+            members["input"] = self.arguments.encode()
         if self._citations:
             members["citations"] = envelope.encode(self._citations)
         return envelope.join(members)

@@ -41,12 +41,22 @@ class ChatTranscript:
             self._turns = turns_of(self.messages, 0)
         return self._turns
 
-    def newest(self) -> SideTurn | None:
-        first = len(self.messages)
-        while first and _role(self.messages[first - 1]) != "assistant":
+    def newest(self) -> tuple[SideTurn | None, SideTurn | None]:
+        behind = len(self.messages)
+        while behind and _role(self.messages[behind - 1]) != "assistant":
+            behind -= 1
+        first = behind
+        while first and _role(self.messages[first - 1]) == "assistant":
             first -= 1
-        found = [turn for turn in turns_of(self.messages[first:], first) if turn.side is Side.USER]
-        return found[-1] if found else None
+        turns = turns_of(self.messages[first:], first)
+        said = next((turn for turn in turns if turn.side is Side.ASSISTANT), None)
+        return said, next((turn for turn in reversed(turns) if turn.side is Side.USER), None)
+
+    def with_notice(self, message: bytes, calls: Collection[str], notice: str) -> bytes:
+        if _role(message) not in _RESULT_ROLES or _call_of(message) not in calls:
+            return message
+        content = _text(envelope.value_of(envelope.members(message).get("content", b"null")))
+        return envelope.edited(message, content=f"{notice}\n{content}")
 
     def body(self, messages: Sequence[bytes]) -> bytes:
         return envelope.join({**self._members, "messages": envelope.join_list(list(messages))})

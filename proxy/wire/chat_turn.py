@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from proxy.wire import envelope
@@ -9,6 +10,7 @@ from proxy.wire.chat_calls import LEGACY, Slot, canonical_call
 from proxy.wire.chat_transcript import ChatTranscript, result_message, turns_of
 from proxy.wire.sse import Frame, event_frame
 from proxy.wire.transcript import HiddenResult, Side, SideTurn
+from proxy.wire.turn import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -74,7 +76,9 @@ class ChatTurn:
     def output_tokens(self) -> int:
         return next(filter(None, (_completion_tokens(_value(entry)) for entry in reversed(self.entries))), 0)
 
-    def message(self, replaced: Mapping[Key, str], hidden: Collection[Key] = ()) -> bytes | None:
+    def message(
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+    ) -> bytes | None:
         parts: dict[str, list[str]] = {}
         details: list[Any] = []
         for entry in self.entries:
@@ -89,23 +93,29 @@ class ChatTurn:
                         return None
                 details += delta.get("reasoning_details") or []
         said = {member: text for member, texts in parts.items() if (text := "".join(texts))}
-        return self._message(said, details, replaced, hidden)
+        left_out = {*replaced, *hidden}
+        calls = {
+            key: replace(call, arguments=injected.get(key, call.arguments))
+            for key, call in self._calls.items()
+            if key not in left_out
+        }
+        return _message(said, details, calls, list(replaced.values()))
 
-    def _message(
-        self, said: Mapping[str, str], details: list[Any], replaced: Mapping[Key, str], hidden: Collection[Key]
-    ) -> bytes | None:
-        texts = [text for text in (said.get("content", ""), *replaced.values()) if text]
-        message: dict[str, Any] = {"role": "assistant", **said, "content": "\n\n".join(texts) or None}
-        if details:
-            message["reasoning_details"] = details
-        kept = {key: call for key, call in self._calls.items() if key not in replaced and key not in hidden}
-        listed = [call for key, call in kept.items() if isinstance(key, Slot) and call.kind != LEGACY]
-        legacy = [call for call in kept.values() if call.kind == LEGACY]
-        if listed:
-            message["tool_calls"] = [canonical_call(call, None) for call in listed]
-        if legacy:
-            message[LEGACY] = {"name": legacy[0].name, "arguments": legacy[0].arguments}
-        return envelope.encode(message) if texts or kept else None
+
+def _message(
+    said: Mapping[str, str], details: list[Any], calls: Mapping[Key, Material], replies: Sequence[str]
+) -> bytes | None:
+    texts = [text for text in (said.get("content", ""), *replies) if text]
+    message: dict[str, Any] = {"role": "assistant", **said, "content": "\n\n".join(texts) or None}
+    if details:
+        message["reasoning_details"] = details
+    listed = [call for key, call in calls.items() if isinstance(key, Slot) and call.kind != LEGACY]
+    legacy = [call for call in calls.values() if call.kind == LEGACY]
+    if listed:
+        message["tool_calls"] = [canonical_call(call, None) for call in listed]
+    if legacy:
+        message[LEGACY] = {"name": legacy[0].name, "arguments": legacy[0].arguments}
+    return envelope.encode(message) if texts or calls else None
 
 
 class _StreamSplice:

@@ -113,7 +113,9 @@ WireEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The call runs as it was judged."""
+    """The call runs as it was judged; `arguments`, if given, are the JSON text that was judged in place of its own."""
+
+    arguments: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,8 +109,12 @@ class Transcript(Protocol):
         """The turns of the client's own messages. It reads them all, once."""
         ...
 
-    def newest(self) -> SideTurn | None:
-        """The user-side turn behind the last assistant message; it reads only that."""
+    def newest(self) -> tuple[SideTurn | None, SideTurn | None]:
+        """The last assistant turn, and the user-side turn behind it; it reads only those."""
+        ...
+
+    def with_notice(self, message: bytes, calls: Collection[str], notice: str) -> bytes:
+        """A message with `notice` before the content of the results of these calls."""
         ...
 
     def body(self, messages: Sequence[bytes]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from proxy.wire.events import FrameRead, Key, Material
     from proxy.wire.sse import Frame
     from proxy.wire.transcript import HiddenResult, SideTurn, Transcript
+
+
+NOTHING: Mapping[Key, str] = MappingProxyType({})
 
 
 class TurnRecorder(Protocol):
@@ -24,8 +28,10 @@ class TurnRecorder(Protocol):
         """A call of the leg, whole."""
         ...
 
-    def message(self, replaced: Mapping[Key, str], hidden: Collection[Key] = ()) -> bytes | None:
-        """The turn as an assistant message, with some calls replaced by text and others left out.
+    def message(
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+    ) -> bytes | None:
+        """The turn as an assistant message, with some calls replaced by text, others left out or given other arguments.
 
         None where it cannot be put together exactly, or where nothing is left of it.
         """

@@ -1,0 +1,49 @@
+"""What a conversation is called: by a header that operations name, by what known clients send, else by its opening.
+
+The name goes to the log and the history. It may only narrow: nothing is allowed, restored or released because two
+requests bear one name (DESIGN 5).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from proxy.wire import envelope
+
+if TYPE_CHECKING:
+    from proxy.headers import RequestHeaders
+
+KNOWN_HEADERS: Final = ("x-claude-code-session-id", "session-id", "session_id", "x-session-id", "thread-id")
+"""Headers in which known clients name their session (WIRE.md 10), in the order in which they count."""
+_NAME_LENGTH_MAX = 200
+
+
+def conversation_of(headers: RequestHeaders, body: bytes, configured: str | None) -> str:
+    """The name of the conversation, as a digest; empty where the request does not tell.
+
+    Args:
+        configured: the header of `conversation_header`, in lower case.
+    """
+    for name in (configured, *KNOWN_HEADERS) if configured else KNOWN_HEADERS:
+        value = headers.get(name)
+        if value and len(value) <= _NAME_LENGTH_MAX:
+            return _digest(f"{name}:{value}")
+    return _digest(named) if (named := _metadata(body)) else ""
+
+
+def _metadata(body: bytes) -> str:
+    """What the request itself names: `metadata.session_id` or `conversation_id`, else `prompt_cache_key`."""
+    if b"session_id" not in body and b"conversation_id" not in body and b"prompt_cache_key" not in body:
+        return ""
+    members = envelope.members(body)
+    metadata = envelope.value_of(members["metadata"]) if "metadata" in members else None
+    for key in ("session_id", "conversation_id"):
+        if isinstance(metadata, dict) and isinstance(metadata.get(key), str):
+            return f"metadata.{key}:{metadata[key]}"
+    cache = envelope.value_of(members["prompt_cache_key"]) if "prompt_cache_key" in members else None
+    return f"prompt_cache_key:{cache}" if isinstance(cache, str) else ""
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
