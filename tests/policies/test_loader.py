@@ -10,6 +10,7 @@ import pytest
 
 from policies import PolicyError, load_policy, load_policy_text
 from policies.documents import keys
+from policies.guards import Egress, EgressList, FromResult, FromUser
 from policies.model import FileSource, HttpSource, Mode, OnRefusal, Policy, Ruling, ToolEffect, UnknownTools
 from policies.values import Kind, Money, Unit
 
@@ -48,6 +49,7 @@ def test_every_key_is_in_the_compiled_policy() -> None:
         "begin": date(2026, 1, 31),
         "rate": Decimal("1000.10"),
         "codes": ("north", "south"),
+        "partners": ("example.com", "*.example.org"),
     }
     pay = policy.tools["pay"]
     assert list(pay.facts) == ["order", "customer"]
@@ -309,3 +311,79 @@ def test_what_could_be_a_secret_is_never_printed() -> None:
             problems = told(text)
             assert "hunter2" not in problems
             assert "1234" not in problems
+
+
+def test_the_guards_of_arguments_are_in_the_compiled_policy() -> None:
+    """Sources, lists, exemptions and what may not leave arrive as they were written, and `defaults` stand for tools."""
+    policy = load_policy(EVERY_KEY)
+    pay = policy.tools["pay"].arguments
+    assert pay is not None
+    assert pay["account"].sources == (FromUser(), FromResult("look", ("accounts", "[*]", "iban")))
+    assert pay["account"].allow is not None
+    assert [one.kind for one in pay["file"].allow.lists] == ["paths", "values"] if pay["file"].allow else False
+    assert pay["mail"].allow is not None
+    assert (pay["mail"].allow.reason, pay["mail"].allow.lists[0].stands_in) == ("far", "constants.partners")
+    assert [name for name, argument in pay.items() if argument.is_exempt] == ["note"]
+    assert policy.tools["pay"].egress == Egress(EgressList.V1, "closed")
+    assert (policy.tools["look"].egress, policy.unknown_tool.egress) == (None, None)
+    assert [pattern.source for pattern in policy.not_user] == ["(?m)^From: .*"]
+    text = "defaults: {egress: {list: v1}}\ntools: {a: {}, b: {egress: allow}}"
+    assert load(text).tools["a"].egress == load(text).unknown_tool.egress == Egress(EgressList.V1, "sensitive_data")
+    assert load(text).tools["b"].egress is None
+
+
+ARGUMENT = "tools: {t: {arguments: {a: {%s}}}, u.v: {}, u: {}}"
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("type: boolean, from: user", "`from` is for a string, a number, money or a date, not for a boolean"),
+        ("list: string, from: user", "`from` is for a string, a number, money or a date, not for a list"),
+        ("type: string, from: users", "expected `user`, or `result of TOOL.FIELD`"),
+        ("type: string, from: []", "expected one source, or a list of at most 16"),
+        ("type: string, from: [user, user]", "stands here twice"),
+        ("type: string, from: result of x.y", "the policy has no tool 'x'"),
+        ("type: string, from: result of t", "which field of a result of 't'?"),
+        ("type: string, from: result of t.", "'' is no path"),
+        ("type: string, from: 'result of t.a[0]'", "'a[0]' is no path"),
+        ("type: string, from: result of u.v.w", "'u.v.w' may be of the tool 'u' or 'u.v'"),
+        ("type: integer, allow: {values: ['1']}", "`allow` is for a string, not for a number"),
+        ("type: string, allow: {}", "an allowlist has one of domains, urls, paths, accounts, values"),
+        ("type: string, allow: {hosts: [a]}", "unknown key 'hosts'"),
+        ("type: string, allow: {domains: [a b]}", "'a b': not a host name"),
+        ("type: string, allow: {domains: ['*.com']}", "'*.com': this allows a whole top-level domain"),
+        ("type: string, allow: {domains: [a.example, a.example]}", "an entry stands here twice"),
+        ("type: string, allow: {urls: ['ftp://a']}", "the scheme of a URL is http, https, ws or wss"),
+        ("type: string, allow: {urls: ['http://a/?b']}", "a list looks at no query and no fragment"),
+        ("type: string, allow: {urls: ['http://*.com']}", "this allows a whole top-level domain"),
+        ("type: string, allow: {paths: [/a/../b]}", "a path holds no `..`"),
+        ("type: string, allow: {accounts: [DE89370400440532013001]}", "neither an IBAN with its checksum nor"),
+        ("type: string, allow: {values: constants.x}", "expected a list, a constant such as constants.partners"),
+        ("type: string, allow: {values: [a], forbid: nope}", "the reason 'nope' is not declared"),
+        ("type: string, egress: forbid", "expected one of allow"),
+    ],
+)
+def test_a_guard_that_means_nothing_is_an_error(argument: str, message: str) -> None:
+    """What a guard cannot check, or a list cannot mean, is told where it stands."""
+    assert f"tools.t.arguments.a.{argument.partition(', ')[2].partition(':')[0]}" in told(ARGUMENT % argument)
+    assert message in told(ARGUMENT % argument)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("not_user: ['a*']", "the pattern matches the empty text"),
+        ("not_user: ['(']", "is not a pattern"),
+        ("tools: {t: {egress: {}}}", "'list' is required"),
+        ("tools: {t: {egress: {list: v2}}}", "expected one of v1"),
+        ("defaults: {egress: {list: v1, forbid: nope}}", "the reason 'nope' is not declared"),
+        (
+            "constants: {n: 3}\ntools: {t: {arguments: {a: {type: string, allow: {values: constants.n}}}}}",
+            "no list of texts",
+        ),
+    ],
+)
+def test_what_guards_everything_is_checked_too(text: str, message: str) -> None:
+    """The same for the keys that are no argument's."""
+    assert message in told(text)

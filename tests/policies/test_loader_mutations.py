@@ -22,6 +22,7 @@ from policies.lint import lint
 from policies.model import Origin
 from policies.secrets import Expandable
 from policies.templates import Template
+from tests.policies.limit_effects import EFFECTS as LIMIT_EFFECTS
 
 EVERY_KEY = Path(__file__).parents[2].joinpath("fixtures/policies/every_key.yaml").read_text(encoding="utf-8")
 HEAD = "language: 1\npolicy: p\n"
@@ -50,6 +51,7 @@ REASON = "reasons: {r: {category: policy}}\n"
 FACT = "facts: {f: {key: {pattern: a}, %s fields: {x: %s}}}\n"
 TOOL = "tools: {t: {%s}}\n"
 ARG = "tools: {t: {arguments: {a: {%s}}}}\n"
+ALLOW = ARG % "type: string, allow: {%s}"
 RULE = "constants: {c: true}\ntools: {t: {rules: [{%s}]}}\n"
 HTTP = FACT % ("http: 'http://x/{key}', %s", "string")
 
@@ -68,6 +70,7 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
     ("TOP", "constants"): ("", "constants: {c: 1}\n"),
     ("TOP", "facts"): ("", FACT % ("file: f.json,", "string")),
     ("TOP", "tools"): ("", TOOL % ""),
+    ("TOP", "not_user"): ("", "not_user: ['(?m)^From: .*']\n"),
     ("IDENTITY", "token"): ("identities: {i: {token: '${T}'}}\n", "identities: {i: {token: '${U}'}}\n"),
     ("IDENTITY", "tools"): ("identities: {i: {token: '${T}'}}\n", "identities: {i: {token: '${T}', tools: []}}\n"),
     ("SESSION_FIELD", "jwt"): ("session: {s: {jwt: sub}}\n", "session: {s: {jwt: sub.id}}\n"),
@@ -116,14 +119,29 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
     ("ARGUMENT", "min"): (ARG % "type: integer", ARG % "type: integer, min: 0"),
     ("ARGUMENT", "max"): (ARG % "type: integer", ARG % "type: integer, max: 0"),
     ("ARGUMENT", "optional"): (ARG % "type: integer", ARG % "type: integer, optional: true"),
+    ("TOOL", "egress"): (TOOL % "", TOOL % "egress: {list: v1}"),
+    ("DEFAULTS", "egress"): (TOOL % "", TOOL % "" + "defaults: {egress: {list: v1}}\n"),
+    ("EGRESS", "forbid"): (TOOL % "egress: {list: v1}", TOOL % "egress: {list: v1, forbid: malformed}"),
+    ("ARGUMENT", "from"): (ARG % "type: string", ARG % "type: string, from: user"),
+    ("ARGUMENT", "allow"): (ARG % "type: string", ARG % "type: string, allow: {values: [x]}"),
+    ("ARGUMENT", "egress"): (ARG % "type: string", ARG % "type: string, egress: allow"),
+    ("ALLOW", "domains"): (ALLOW % "values: [x.example]", ALLOW % "domains: [x.example]"),
+    ("ALLOW", "urls"): (ALLOW % "values: ['http://x']", ALLOW % "urls: ['http://x']"),
+    ("ALLOW", "paths"): (ALLOW % "values: [/x]", ALLOW % "paths: [/x]"),
+    ("ALLOW", "accounts"): (ALLOW % "values: ['1234']", ALLOW % "accounts: ['1234']"),
+    ("ALLOW", "values"): (ALLOW % "paths: [/x]", ALLOW % "values: [/x]"),
+    ("ALLOW", "forbid"): (ALLOW % "values: [x]", ALLOW % "values: [x], forbid: malformed"),
     ("RULE", "forbid"): (RULE % "clarify: malformed", RULE % "forbid: malformed"),
     ("RULE", "escalate"): (RULE % "forbid: malformed", RULE % "escalate: malformed"),
     ("RULE", "clarify"): (RULE % "forbid: malformed", RULE % "clarify: malformed"),
     ("RULE", "when"): (RULE % "forbid: malformed", RULE % "forbid: malformed, when: constants.c"),
     ("RULE", "unless"): (RULE % "forbid: malformed", RULE % "forbid: malformed, unless: constants.c"),
 }
-ONE_VALUE = {("TOP", "language"), ("TOOL", "on_refusal"), ("DEFAULTS", "on_refusal")}
+EFFECTS |= LIMIT_EFFECTS
+ONE_VALUE = {("TOP", "language"), ("TOOL", "on_refusal"), ("DEFAULTS", "on_refusal"), ("EGRESS", "list")}
 """Keys that have one value in this version: any other is an error."""
+IN_FILES = {("LIST", "file")}
+"""Keys that need a file next to the policy: `test_lists.py`."""
 
 
 @pytest.mark.parametrize("key", EFFECTS, ids=".".join)
@@ -137,8 +155,8 @@ def test_each_key_alone_changes_the_compiled_policy(key: tuple[str, str]) -> Non
 def test_the_table_of_effects_is_complete() -> None:
     """Every key that the loader accepts has its row."""
     tables = ("TOP", "IDENTITY", "SESSION_FIELD", "REASON", "SYSTEM_REASON", "FACT", "FACT_KEY", "FACT_FIELD")
-    tables += ("TOOL", "DEFAULTS", "ARGUMENT", "RULE")
-    assert {(table, key) for table in tables for key in getattr(keys, table)} == EFFECTS.keys() | ONE_VALUE
+    tables += ("TOOL", "DEFAULTS", "ARGUMENT", "RULE", "ALLOW", "LIST", "EGRESS", "LIMIT", "RESULT")
+    assert {(table, key) for table in tables for key in getattr(keys, table)} == EFFECTS.keys() | ONE_VALUE | IN_FILES
     for text in ("language: 2\npolicy: p\n", HEAD + TOOL % "on_refusal: model", HEAD + "defaults: {on_refusal: model}"):
         with pytest.raises(PolicyError):
             load_policy_text(text)
