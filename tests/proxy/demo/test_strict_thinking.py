@@ -343,7 +343,7 @@ def test_drop_block_drops_what_would_hold_without_the_failing_one() -> None:
     stranger, desk = Desk(), Desk(betas=BETA)
     stranger.messages[0] = user(text("other"))
     block = stranger.ask(Turn((Thinking("a"), Text("b"))))["content"][0]
-    desk.messages += [assistant(text("hello?")), user(text("again"))]
+    desk.messages.extend([assistant(text("hello?")), user(text("again"))])
     desk.ask(Turn((Thinking("c"), Text("d"))))
     desk.messages.append(user(text("e")))
     _dropping(desk)
