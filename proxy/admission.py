@@ -73,7 +73,8 @@ class Admission:
 
     async def who(self, fields: RequestHeaders) -> Asking:
         try:
-            revision = (await self._with.policy.current()).revision
+            policy = self._with.policy
+            revision = (policy.unchanged() or await policy.current()).revision
         except StoreError:  # a new revision is in force only with its receipt
             self._with.metrics.store_failed()
             message = "the gate cannot record the change of its policy at present"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import sys
 import time
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _KEEPALIVE_SECONDS = 75
+_LOG_LINGER_SECONDS = 0.05
 _RETAIN_EVERY_SECONDS = 3600.0
 
 
@@ -63,7 +65,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(store)
         metrics = Metrics()
-        logs = Logs(sys.stderr.buffer, broken=metrics.log_failed)
+        logs = Logs(sys.stderr.buffer, broken=metrics.log_failed, linger_seconds=_LOG_LINGER_SECONDS)
         capture_libraries(logs)
         key = await asyncio.to_thread(tenant_key, settings.state)
         policy = _policy(settings, environment, key, store=store, logs=logs, metrics=metrics)
@@ -82,6 +84,8 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         stopping = _stop_signal()
         admin = await _start_admin(stack, settings, connected, services, lambda: listener.is_draining)
         agents = await _start(stack, _agent_runner(listener, settings), settings.listen)
+        gc.collect()
+        gc.freeze()  # what serves all requests need not be walked again and again: a whole collection halts the loop
         retention = asyncio.ensure_future(_retain(settings, store, ledger, logs))
         stack.callback(retention.cancel)
         expiry = asyncio.ensure_future(expire_held(store, utc_now, metrics.store_failed))

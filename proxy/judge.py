@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from interceptors.calls import Call, Proposal, Proposer, ToolCall
@@ -75,6 +76,10 @@ class Judgment:
     def is_allowed(self) -> bool:
         return self.decision.ruling is Ruling.ALLOW
 
+    def as_recorded(self, receipt: str, escalation: str | None = None, basis: Basis | None = None) -> Judgment:
+        """The same, with what the record of it made known."""
+        return Judgment(self.proposal, self.decision, self.revision, self.hold_ms, receipt, escalation, basis)
+
     @property
     def with_key(self) -> ToolCall | None:
         """The call as it is to leave where the key of its intent is put into it; None where it leaves as it came."""
@@ -101,9 +106,12 @@ class Judge:
         proposals = {key: Proposal(call, Proposer.MODEL) for key, call in calls.items()}
         basis: Basis | None = None
         try:
-            async with asyncio.timeout(self.hold_ms_max / 1000):
-                in_force = await self.policy.current()
-                decisions, basis = await self._decide(proposals, scene, in_force.revision)
+            if (unchanged := self.policy.unchanged()) is not None:
+                in_force = unchanged
+            else:
+                async with self._limit(began):
+                    in_force = await self.policy.current()
+            decisions, basis = await self._decide(proposals, scene, in_force.revision, began)
         except TimeoutError:
             decisions = self._refuse(proposals, in_force.revision, RefusalCause.HOLD_LIMIT)
         except StoreError:  # of the halt, or of the receipt without which a new revision is not in force
@@ -137,28 +145,27 @@ class Judge:
         The store's refusal has no receipt: there is nowhere to keep it.
         """
         now = self.clock()
-        sealed: dict[Key, tuple[Holding, Judgment]] = {}
+        held: dict[Key, Holding] = {}
         outcomes = self.outcomes.take()
         entries = [Entry(outcome) for outcome in outcomes]
         for key, judgment in judgments.items():
             receipt = new_receipt_id(now)
-            halted = self._with(judgment, RefusalCause.HALTED, receipt)
-            holding = Holding(replace(judgment, receipt=receipt), halted, scene, self.clock)
-            sealed[key] = holding, halted
-            entries.append(holding.entry())
+            halted = partial(self._with, judgment, RefusalCause.HALTED, receipt)
+            held[key] = Holding(judgment.as_recorded(receipt, basis=judgment.basis), halted, scene, self.clock)
+            entries.append(held[key].entry())
         try:
             committed = await self.store.commit(entries)
         except StoreError:
             self.outcomes.add(outcomes)
             return {key: self._with(judgment, RefusalCause.STORE_DOWN, "") for key, judgment in judgments.items()}
         results: dict[Key, Judgment] = {}
-        for (key, (holding, halted)), done in zip(sealed.items(), committed[len(outcomes) :], strict=True):
-            judgment = halted if done.halted else holding.anew if done.anew else holding.made
-            results[key] = replace(judgment, escalation=done.escalation_id, basis=None)
+        for (key, holding), done in zip(held.items(), committed[len(outcomes) :], strict=True):
+            judgment = holding.halted() if done.halted else holding.anew if done.anew else holding.made
+            results[key] = judgment.as_recorded(judgment.receipt, done.escalation_id)
         return results
 
     async def _decide(
-        self, proposals: Mapping[Key, Proposal], scene: Scene, revision: Revision
+        self, proposals: Mapping[Key, Proposal], scene: Scene, revision: Revision, began: float
     ) -> tuple[dict[Key, Decision], Basis]:
         """Each answer, and what all of them were made on: one reading of each fact, one snapshot of what was used."""
         context = Context(
@@ -175,6 +182,21 @@ class Judge:
         pipeline = revision.pipeline
         answers = {key: pipeline.screen(proposal, context) for key, proposal in proposals.items()}
         facts: dict[FactKey, FactResult] = {}
+        if any(isinstance(answer, Needs) for answer in answers.values()):
+            async with self._limit(began):
+                await self._inform(answers, proposals, context, facts, revision)
+        decisions = {key: answer for key, answer in answers.items() if isinstance(answer, Decision)}
+        return decisions, Basis(context, facts)
+
+    async def _inform(
+        self,
+        answers: dict[Key, Decision | Needs],
+        proposals: Mapping[Key, Proposal],
+        context: Context,
+        facts: dict[FactKey, FactResult],
+        revision: Revision,
+    ) -> None:
+        """Fetch what the answers still need, and decide with it, until each is a decision."""
         usages: dict[UsageKey, Usage] = {}
         while waiting := {key: answer for key, answer in answers.items() if isinstance(answer, Needs)}:
             unread, unasked = _unread(waiting.values(), facts), _unasked(waiting.values(), usages)
@@ -183,9 +205,11 @@ class Judge:
                 facts |= await self.facts.read(unread, revision.facts)
             if unasked:
                 usages |= await self.store.usages(unasked)
-            answers |= {key: pipeline.decide(proposals[key], context, facts, usages) for key in waiting}
-        decisions = {key: answer for key, answer in answers.items() if isinstance(answer, Decision)}
-        return decisions, Basis(context, facts)
+            answers |= {key: revision.pipeline.decide(proposals[key], context, facts, usages) for key in waiting}
+
+    def _limit(self, began: float) -> asyncio.Timeout:
+        """What is left of the time that calls may be held; a timer is made only where something is waited for."""
+        return asyncio.timeout(max(0.0, self.hold_ms_max / 1000 - (time.monotonic() - began)))
 
     @staticmethod
     def _refuse(proposals: Mapping[Key, Proposal], revision: Revision, cause: RefusalCause) -> dict[Key, Decision]:

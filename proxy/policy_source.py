@@ -97,6 +97,10 @@ class PolicySource:
             raise PolicyUnusableError(self._problem)
         return self._revision
 
+    def unchanged(self) -> InForce | None:
+        """The revision to decide by at this moment, where nothing changed; else `current` must read."""
+        return None if self._is_due() else self._in_force()
+
     async def current(self) -> InForce:
         """The revision to decide by at this moment. Where nothing changed it does not wait."""
         for _ in range(_ATTEMPTS):

@@ -22,6 +22,7 @@ from proxy.store import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from interceptors.usage import Usages
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 class Holding:
     """One judgment to write. The transaction makes it anew where what it rests on is no longer so.
 
-    `made` holds, unless the transaction says that it wrote `anew` in its place.
+    `made` holds, unless the transaction says that it wrote `anew`, or what `halted` makes, in its place.
     """
 
-    def __init__(self, made: Judgment, halted: Judgment, scene: Scene, clock: Clock) -> None:
-        self._halted = halted
+    def __init__(self, made: Judgment, halted: Callable[[], Judgment], scene: Scene, clock: Clock) -> None:
+        self.halted = halted
         self._scene = scene
         self._clock = clock
         self.made = made
@@ -60,7 +61,7 @@ class Holding:
         is_write_allowed = judgment.is_allowed and judgment.decision.is_write
         return Entry(
             _record(judgment, scene, now),
-            when_halted=(lambda: _record(self._halted, scene, now)) if is_write_allowed else None,
+            when_halted=(lambda: _record(self.halted(), scene, now)) if is_write_allowed else None,
             escalation=_case(judgment, scene, now) if judgment.decision.ruling is Ruling.ESCALATE else None,
             release=_release(judgment, scene, now) if judgment.is_allowed else None,
             reserving=self._reserving(judgment, now),
