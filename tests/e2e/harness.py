@@ -281,7 +281,7 @@ class _Started:
             product,
             _start=recorded,
             Listener=made,
-            Logs=lambda _, **rest: Logs(self.log, **rest),
+            Logs=lambda _, *, broken, **_rest: Logs(self.log, broken=broken),  # each line at once
             capture_libraries=lambda _: None,
             _stop_signal=lambda: self.stopping,
         ):
