@@ -120,13 +120,12 @@ def _repeated(
     tokens: Sequence[_Token], index: int, taken: int, value: Decimal, lexicon: Lexicon
 ) -> tuple[Content, int]:
     """Takes in the customary "30 (thirty)"; where the two differ the whole is no number."""
-    after = index + taken
-    if after + 1 >= len(tokens) or tokens[after].text != "(":
+    behind = _texts(tokens, index + taken)
+    if len(behind) < 3 or behind[0] != "(":
         return Number(value), taken
-    inner = _texts(tokens, after + 1)
-    digits = parse_digits(inner[0], lexicon)
-    again = (digits, 1) if digits is not None else lexicon.number_words(inner)
-    if again is None or inner[again[1] : again[1] + 1] != [")"]:
+    digits = parse_digits(behind[1], lexicon)
+    again = (digits, 1) if digits is not None else lexicon.number_words(behind[1:])
+    if again is None or behind[again[1] + 1 : again[1] + 2] != [")"]:
         return Number(value), taken
     return (Number(value) if again[0] == value else Construct.NUMBER_FORM), taken + again[1] + 2
 
@@ -173,7 +172,7 @@ def _match(tokens: Sequence[_Token], index: int, phrase: tuple[str, ...], lexico
         limit = position + (_GAP if gap else 0)
         while position < len(tokens) and not _is(tokens[position].text, word):
             is_article = lexicon.phrases.get((tokens[position].text,)) is Sign.ARTICLE
-            if position >= limit and not (is_article and position > index):
+            if position >= limit and not is_article:
                 return index
             position += 1
             limit += is_article

@@ -225,6 +225,8 @@ ITEMS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("en", "30 (31", ("NO_UNIT: 30", "NO_UNIT: 31")),
     ("en", "partial, partially", ("PARTIAL_CANCELLATION: partial", "PARTIAL_CANCELLATION: partially")),
     ("en", "partia", ("unknown: partia",)),
+    ("en", "business da", ("unknown: business", "unknown: da")),
+    ("en", "business days", ("BUSINESS_DAYS: business days",)),
     ("en", "free alpha of charge", ("unknown: free", "unknown: alpha", "known: of", "known: charge")),
     ("en", "the free of the charge", ("0 None: free of the charge",)),
     ("en", "free of", ("unknown: free", "known: of")),
