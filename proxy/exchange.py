@@ -9,20 +9,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import aiohttp
 from aiohttp import web
-from multidict import CIMultiDict
 
 from interceptors.calls import Call, Cause, MalformedToolCall
 from interceptors.causes import RefusalCause
 from interceptors.receipts import AbortCause
 from policies.model import Batch
-from proxy.answers import answer
+from proxy.downstream import ClientLostError, Downstream
 from proxy.gate import Gate
 from proxy.gate_commands import (
     Break,
@@ -38,15 +36,14 @@ from proxy.gate_commands import (
     Write,
 )
 from proxy.gate_commands import Record as RecordCommand
-from proxy.records import aborted, delivered, observed
+from proxy.verdicts import Verdicts
 from proxy.wire.dialect import Fault
-from proxy.wire.events import Answer, Breach, Key
+from proxy.wire.events import Breach, Key
 from proxy.wire.sse import Frame, Framer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from interceptors.receipts import Record
     from proxy.headers import Pairs
     from proxy.judge import Judge, Judgment, Scene
     from proxy.limits import Limits
@@ -74,19 +71,19 @@ class Summary:
 
     status: int = 0
     bytes_down: int = 0
-    hold_ms: int = 0
     ending: Ending = Ending.COMPLETE
     breach: str = ""
-    judgments: list[Judgment] = field(default_factory=list)
+    judgments: Sequence[Judgment] = ()
     observed: list[str] = field(default_factory=list)
+
+    @property
+    def hold_ms(self) -> int:
+        """The longest time that a completed call was held."""
+        return max((judgment.hold_ms for judgment in self.judgments), default=0)
 
 
 class _LateError(Exception):
     """The exchange took longer than `exchange_ms_max`."""
-
-
-class ClientLostError(Exception):
-    """The client went away while it was written to."""
 
 
 class Exchange:
@@ -111,14 +108,12 @@ class Exchange:
         revision: Revision,
         waits: bool,
     ) -> None:
-        self._request = request
         self._upstream = upstream
         self._headers = headers
         self._first = first  # what was read of the body already
         self._dialect = dialect
         self._streamed = streamed
         self._scene = scene
-        self._judge = judge
         self._limits = limits
         self._deadline = deadline
         self._holds = holds
@@ -136,13 +131,9 @@ class Exchange:
         )
         if onward.last_mark:
             self._gate.seal(onward.last_mark)
-        self._judgments: dict[Key, Judgment] = {}
-        self._out: list[bytes] = []
-        self._leaving: list[Key] = []
-        self._outcomes: list[Record] = []
-        self._recording: asyncio.Task[dict[Key, Judgment]] | None = None
-        self._response: web.StreamResponse | None = None
-        self.summary = Summary(status=upstream.status)
+        self._down = Downstream(request, dialect, streamed=streamed)
+        self._verdicts = Verdicts(judge, scene)
+        self.summary = Summary(status=upstream.status, judgments=self._verdicts.taken)
 
     async def run(self) -> web.StreamResponse:
         """Never raises but for cancellation: whatever breaks is recorded, and the client hears it in its dialect."""
@@ -162,14 +153,13 @@ class Exchange:
             await self._fail(Fault.INTERNAL, "the gate failed; nothing was released")
         finally:
             self._holds(0)
-            self._judge.outcomes.add(self._outcomes)
-        assert self._response is not None
-        return self._response
+            self._verdicts.close()
+            self.summary.bytes_down = self._down.bytes
+        assert self._down.response is not None
+        return self._down.response
 
     async def _run_stream(self) -> None:
-        self._response = web.StreamResponse(status=self._upstream.status)
-        self._response.headers.extend(self._headers)
-        await self._writing(self._response.prepare(self._request))
+        await self._down.begin(self._upstream.status, self._headers)
         try:
             async with asyncio.timeout(self._deadline - time.monotonic()) as limit:
                 await self._pump()
@@ -179,7 +169,7 @@ class Exchange:
             self.summary.ending = Ending.LIMIT
             await self._carry_out(self._gate.reach(Limit.EXCHANGE))
             await self._flush()
-        await self._writing(self._response.write_eof())
+        await self._down.end()
 
     async def _pump(self) -> None:
         """Leg after leg, until the turn is over."""
@@ -227,13 +217,11 @@ class Exchange:
                 await self._carry_out(self._gate.receive(leg, Frame(body, None, body)))
             await self._carry_out(self._gate.end(leg))
         await self._carry_out(self._gate.close())
-        data = b"".join(self._out)
-        status = self._upstream.status if self.summary.ending is Ending.COMPLETE else Fault.UPSTREAM_FAILED.value
+        is_broken = self.summary.ending is Ending.BROKEN
+        status = Fault.UPSTREAM_FAILED.value if is_broken else self._upstream.status
         self.summary.status = status
-        response = self._response = web.Response(status=status, body=data, headers=CIMultiDict(self._headers))
-        await self._writing(response.prepare(self._request))
-        await self._writing(response.write_eof())
-        self._left(len(data))
+        await self._down.send(status, self._headers)
+        self._verdicts.left()
 
     async def _read_body(self) -> bytes | None:
         """The whole body; None where it is larger than `response_bytes_max`."""
@@ -278,19 +266,19 @@ class Exchange:
     async def _keep_alive(self) -> None:
         if self._streamed and self._gate.holding and self._dialect.keepalive:
             await self._flush()
-            await self._write(self._dialect.keepalive)
+            await self._down.write(self._dialect.keepalive)
 
     async def _carry_out(self, commands: Sequence[Command]) -> None:
         if len(commands) == 1 and type(commands[0]) is Write and not commands[0].calls:  # text that nothing holds
-            self._out.append(commands[0].data)
+            self._down.put(commands[0].data)
             return
         queue = deque(commands)
         while queue:
             command = queue.popleft()
             match command:
                 case Write(data=data, calls=calls):
-                    self._out.append(data)
-                    self._leaving.extend(calls)
+                    self._down.put(data)
+                    self._verdicts.put(calls)
                 case Decide(calls=calls_to_judge):
                     queue.extendleft(reversed(await self._decide(calls_to_judge)))
                 case RecordCommand(keys=keys):
@@ -301,43 +289,43 @@ class Exchange:
                 case Break(breach=breach, data=data, keys=keys):
                     self.summary.ending, self.summary.breach = Ending.BROKEN, breach.value
                     cause = AbortCause.CONFLICT if breach is Breach.FROZEN_CALL else AbortCause.BROKEN
-                    await self._abandon(keys, cause)
-                    self._out.append(data)
+                    await self._verdicts.abandon(keys, self._gate.call, cause)
+                    self._down.put(data)
                 case Note(observed=name):
                     self.summary.observed.append(name)
-                    self._outcomes.append(observed(name, self._scene, self._judge.clock(), "response"))
+                    self._verdicts.saw(name)
                 case Finish():
                     pass
                 case RefuseTogether(keys=keys):
                     queue.extendleft(reversed(self._refuse(keys, RefusalCause.REFUSED_TOGETHER)))
                 case Remember(turn=turn):
-                    await self._onward.remember(turn, self.summary.judgments, self._scene)
+                    await self._onward.remember(turn, self._verdicts.taken, self._scene)
                 case Continue():
                     queue.extendleft(reversed(await self._go_on(command)))
                 case _:
                     assert_never(command)
 
     async def _decide(self, calls: Mapping[Key, Call]) -> Sequence[Command]:
-        if self._streamed:
-            task = asyncio.ensure_future(self._judge.decide(calls, self._scene))
-            try:
-                judgments = await self._waiting(task)
-            finally:
-                task.cancel()
-        else:
-            judgments = await self._judge.decide(calls, self._scene)
-        self._judgments |= judgments
-        return self._gate.decided(self._answers(judgments))
+        if not self._streamed:
+            return self._gate.decided(await self._verdicts.decide(calls))
+        task = asyncio.ensure_future(self._verdicts.decide(calls))
+        try:
+            return self._gate.decided(await self._waiting(task))
+        finally:
+            task.cancel()
 
     def _refuse(self, keys: Sequence[Key], cause: RefusalCause) -> Sequence[Command]:
         """Refuse what is known of these calls; an open call is malformed, whatever came of it."""
         calls = {key: self._gate.call(key) or MalformedToolCall("", Cause.CUT_OFF, "", 0) for key in keys}
-        self._judgments |= self._judge.refuse(calls, cause)
-        return self._gate.decided(self._answers(keys))
+        return self._gate.decided(self._verdicts.refuse(calls, cause))
+
+    async def _record(self, keys: Sequence[Key]) -> Sequence[Command]:
+        recorded = await self._waiting(self._verdicts.recording(keys))
+        return self._gate.recorded(self._verdicts.recorded(recorded))
 
     async def _go_on(self, command: Continue) -> Sequence[Command]:
         """Ask upstream again; the client hears keep-alives meanwhile."""
-        self._left(0)
+        self._verdicts.left()
         opening = asyncio.ensure_future(self._onward.next_leg(command))
         try:
             leg = await self._waiting(opening)
@@ -351,27 +339,11 @@ class Exchange:
         if self._streamed:
             self._gate.next_leg()
         else:
-            self._judgments = {}
+            self._verdicts.next_leg()
             writer = self._dialect.writer(streamed=False)
             writer.seal(self._onward.mark)
             self._gate.next_leg(self._dialect.reader(streamed=False, pass_types=self._pass_types), writer)
         return []
-
-    def _answers(self, keys: Iterable[Key]) -> dict[Key, Answer]:
-        return {key: answer(self._judgments[key], self._scene.identity) for key in keys}
-
-    async def _record(self, keys: Sequence[Key]) -> Sequence[Command]:
-        judged = {key: self._judgments[key] for key in keys}
-        self._recording = asyncio.ensure_future(self._judge.record(judged, self._scene))
-        recorded = await self._waiting(self._recording)
-        self._recording = None
-        self._take(recorded)
-        return self._gate.recorded(self._answers(recorded))
-
-    def _take(self, recorded: Mapping[Key, Judgment]) -> None:
-        self._judgments |= recorded
-        self.summary.judgments.extend(recorded.values())
-        self.summary.hold_ms = max([self.summary.hold_ms, *(judgment.hold_ms for judgment in recorded.values())])
 
     async def _waiting(self, task: asyncio.Task[T]) -> T:
         """Wait for a verdict or a record; text that came before leaves first, and the client hears a keep-alive.
@@ -390,76 +362,15 @@ class Exchange:
     async def _flush(self) -> None:
         """One write of all that may leave."""
         self._holds(self._gate.held_bytes)
-        if not self._out:
-            return
-        data = b"".join(self._out)
-        self._out.clear()
-        if data:
-            await self._write(data)
-        self._left(0)
-
-    async def _write(self, data: bytes) -> None:
-        assert self._response is not None
-        await self._writing(self._response.write(data))
-        self.summary.bytes_down += len(data)
-
-    async def _writing(self, work: Awaitable[object]) -> None:
-        try:
-            await work
-        except (ConnectionError, aiohttp.ClientConnectionResetError):
-            raise ClientLostError from None
-
-    def _left(self, size: int) -> None:
-        """What was handed to the socket is an outcome."""
-        self.summary.bytes_down += size
-        for key in dict.fromkeys(self._leaving):
-            if (judgment := self._judgments.get(key)) and judgment.receipt:
-                self._outcomes.append(delivered(judgment, self._scene, self._judge.clock()))
-        self._leaving.clear()
-
-    async def _abandon(self, keys: Sequence[Key], cause: AbortCause) -> None:
-        """Calls that will not be delivered: those without a decision are decided as malformed, so that each has one."""
-        undecided = {key: call for key in keys if key not in self._judgments and (call := self._gate.call(key))}
-        open_calls = {
-            key: MalformedToolCall("", Cause.CUT_OFF, "", 0)
-            for key in keys
-            if key not in self._judgments and key not in undecided
-        }
-        judgments = self._judge.refuse(undecided | open_calls, RefusalCause.MALFORMED)
-        unrecorded = {key: judgment for key in keys if (judgment := self._judgments.get(key)) and not judgment.receipt}
-        self._take(await self._judge.record(judgments | unrecorded, self._scene))
-        for key in keys:
-            judgment = self._judgments[key]
-            if judgment.receipt:
-                self._outcomes.append(aborted(judgment, self._scene, self._judge.clock(), cause))
+        if await self._down.flush():
+            self._verdicts.left()
 
     async def _abort(self, cause: AbortCause, ending: Ending) -> None:
         self.summary.ending = ending
-        keys = [*self._gate.undelivered(), *self._leaving]
-        self._leaving.clear()
+        keys = list(dict.fromkeys([*self._gate.undelivered(), *self._verdicts.leaving]))
         if keys:
-            await asyncio.shield(self._abandon_all(list(dict.fromkeys(keys)), cause))
-
-    async def _abandon_all(self, keys: Sequence[Key], cause: AbortCause) -> None:
-        """A record that was being written is not taken back: it is waited for, so that no call is decided twice."""
-        recording, self._recording = self._recording, None
-        if recording is not None:
-            await asyncio.wait({recording})
-            if not recording.cancelled() and recording.exception() is None:
-                self._take(recording.result())
-        await self._abandon(keys, cause)
+            await asyncio.shield(self._verdicts.abandon(keys, self._gate.call, cause))
 
     async def _fail(self, fault: Fault, message: str) -> None:
-        """Tell the client in its dialect; where the head is out, in the stream, which then ends."""
-        self._out.clear()
-        with suppress(ClientLostError):
-            if self._response is not None and self._response.prepared:
-                if self._streamed:
-                    await self._write(self._dialect.writer(streamed=True).broken(f"callgate: {message}"))
-                await self._writing(self._response.write_eof())
-                return
-            self.summary.status = fault.value
-            body = self._dialect.error(fault, message)
-            self._response = web.Response(status=fault.value, body=body, content_type="application/json")
-            await self._writing(self._response.prepare(self._request))
-            await self._writing(self._response.write_eof())
+        self.summary.status = fault.value if self._down.response is None else self.summary.status
+        await self._down.fail(fault, message)

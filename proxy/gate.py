@@ -10,8 +10,7 @@ to the turn, not to a leg: the writer lives as long as the gate.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
-from enum import Enum, auto
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from interceptors.calls import ToolCall
@@ -30,7 +29,7 @@ from proxy.gate_commands import (
     Remember,
     Write,
 )
-from proxy.wire import envelope
+from proxy.held import Held, Stage, value_of
 from proxy.wire.dialect import Judged, Reader, Writer
 from proxy.wire.events import (
     HIDDEN,
@@ -51,33 +50,14 @@ from proxy.wire.events import (
     WireBroken,
     WireEvent,
 )
-from proxy.wire.transcript import HiddenResult
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from interceptors.calls import Call
     from proxy.turn_memory import Remembered, TurnMemory
     from proxy.wire.sse import Frame
-
-
-class _Stage(Enum):
-    OPEN = auto()
-    JUDGING = auto()
-    JUDGED = auto()
-    RECORDING = auto()
-    WAITING = auto()  # recorded; how it leaves is known when the leg has ended
-    RESOLVED = auto()
-
-
-@dataclass(slots=True)
-class _Held:
-    stage: _Stage = _Stage.OPEN
-    confirmed: bool = False
-    call: Call | None = None
-    material: Material | None = None
-    answer: Answer | None = None
-    repeats: Key | None = None
+    from proxy.wire.transcript import HiddenResult
 
 
 class Gate:
@@ -105,7 +85,7 @@ class Gate:
         self._together = together
         self._queue: deque[FrameRead] = deque()
         self._queued_bytes = 0
-        self._calls: dict[Key, _Held] = {}
+        self._calls: dict[Key, Held] = {}
         self._judged: dict[Key, Judged] = {}
         self._leg = 0
         self._leg_calls: list[Key] = []
@@ -136,7 +116,7 @@ class Gate:
 
     def undelivered(self) -> tuple[Key, ...]:
         """The calls that have not left, for the receipt of an abort."""
-        return tuple(key for key, held in self._calls.items() if held.stage is not _Stage.RESOLVED)
+        return tuple(key for key, held in self._calls.items() if held.stage is not Stage.RESOLVED)
 
     def call(self, key: Key) -> Call | None:
         """What was read of a call so far; None while it is open."""
@@ -207,9 +187,9 @@ class Gate:
         if self._going_on:
             return self.leg_failed()
         self._closing = True
-        keys = tuple(key for key, held in self._calls.items() if held.stage is not _Stage.RESOLVED and not held.repeats)
+        keys = tuple(key for key, held in self._calls.items() if held.stage is not Stage.RESOLVED and not held.repeats)
         for key in keys:
-            self._calls[key].stage = _Stage.JUDGING
+            self._calls[key].stage = Stage.JUDGING
             self._calls[key].confirmed = True
         if not keys:
             return self._flush()
@@ -222,8 +202,8 @@ class Gate:
         for key, answer in answers.items():
             held = self._calls[key]
             may_run = isinstance(answer, Replaced) or isinstance(held.call, ToolCall)
-            if held.stage is _Stage.JUDGING and may_run:
-                held.answer, held.stage = answer, _Stage.JUDGED
+            if held.stage is Stage.JUDGING and may_run:
+                held.answer, held.stage = answer, Stage.JUDGED
         return self._record()
 
     def recorded(self, answers: Mapping[Key, Answer]) -> list[Command]:
@@ -234,7 +214,7 @@ class Gate:
             held = self._calls[key]
             held.answer = answer
             if isinstance(answer, Returned) and not self._closing:
-                held.stage = _Stage.WAITING
+                held.stage = Stage.WAITING
             else:
                 self._resolve(key, Replaced(answer.text) if isinstance(answer, Returned) else answer)
         return [*self._settle(), *self._flush()] if self._ended else self._flush()
@@ -243,7 +223,7 @@ class Gate:
         assert self._memory is not None
         for event in events:
             if isinstance(event, FrameRead):
-                value = event.value if event.frame is came else _value_of(came)
+                value = event.value if event.frame is came else value_of(came)
                 self._memory.add(event, came, value)
             elif isinstance(event, CallCompleted):
                 self._memory.complete(event.key, event.material)
@@ -265,7 +245,7 @@ class Gate:
                     self._calls[key].confirmed = True
                     completed[key] = call
                 case CallRepeated(key=key, of=original, material=material):
-                    self._calls[key] = _Held(repeats=original, material=material)
+                    self._calls[key] = Held(repeats=original, material=material)
                 case CallsConfirmed(keys=keys):
                     for key in keys:
                         self._calls[key].confirmed = True
@@ -294,28 +274,28 @@ class Gate:
         self._queued_bytes += len(event.frame.raw)
         for key in event.keys:
             if key not in self._calls:
-                self._calls[key] = _Held()
+                self._calls[key] = Held()
                 self._leg_calls.append(key)
 
     def _complete(self, key: Key, call: Call, material: Material) -> None:
         held = self._calls[key]
-        held.call, held.material, held.stage = call, material, _Stage.JUDGING
+        held.call, held.material, held.stage = call, material, Stage.JUDGING
 
     def _record(self) -> list[Command]:
-        ready = [key for key, held in self._calls.items() if held.stage is _Stage.JUDGED and held.confirmed]
+        ready = [key for key, held in self._calls.items() if held.stage is Stage.JUDGED and held.confirmed]
         if not ready:
             return []
         if self._waits and not self._closing:
-            waiting = any(self._calls[key].stage in (_Stage.OPEN, _Stage.JUDGING) for key in self._leg_calls)
+            waiting = any(self._calls[key].stage in (Stage.OPEN, Stage.JUDGING) for key in self._leg_calls)
             if waiting or not self._ended:
                 return []
             allowed = [key for key in ready if isinstance(self._calls[key].answer, Released)]
             if allowed and len(allowed) < len(ready) and self._is_bound():
                 for key in allowed:
-                    self._calls[key].stage = _Stage.JUDGING
+                    self._calls[key].stage = Stage.JUDGING
                 return [RefuseTogether(tuple(allowed))]
         for key in ready:
-            self._calls[key].stage = _Stage.RECORDING
+            self._calls[key].stage = Stage.RECORDING
         return [Record(tuple(ready))]
 
     def _is_bound(self) -> bool:
@@ -325,7 +305,7 @@ class Gate:
 
     def _resolve(self, key: Key, answer: Answer) -> None:
         held = self._calls[key]
-        held.answer, held.stage = answer, _Stage.RESOLVED
+        held.answer, held.stage = answer, Stage.RESOLVED
         material = held.material or Material("", "", "", "")
         if isinstance(answer, Released) and answer.arguments is not None:
             material = replace(material, arguments=answer.arguments, is_plain=False)
@@ -334,10 +314,10 @@ class Gate:
     def _settle(self) -> list[Command]:
         """The leg has ended and all its calls are recorded: how those leave that the model is to hear of."""
         stages = [self._calls[key].stage for key in self._leg_calls if self._calls[key].repeats is None]
-        if self._settled or any(stage not in (_Stage.WAITING, _Stage.RESOLVED) for stage in stages):
+        if self._settled or any(stage not in (Stage.WAITING, Stage.RESOLVED) for stage in stages):
             return []
         self._settled = True
-        waiting = [key for key in self._leg_calls if self._calls[key].stage is _Stage.WAITING]
+        waiting = [key for key in self._leg_calls if self._calls[key].stage is Stage.WAITING]
         answers = [self._calls[key].answer for key in self._leg_calls]
         may_hide = waiting and self._memory is not None and self._memory.may_hide()
         if may_hide and any(isinstance(answer, Released) for answer in answers):
@@ -355,14 +335,14 @@ class Gate:
 
     def _hide(self, waiting: Sequence[Key]) -> list[Command]:
         """Beside calls that run: the client does not see them, and the model hears of them on the next request."""
-        results = self._results(waiting)
+        results = [self._calls[key].result() for key in waiting]
         for key in waiting:
             self._resolve(key, HIDDEN)
         return self._remember(waiting, results)
 
     def _go_on(self, waiting: Sequence[Key]) -> list[Command]:
         assert self._memory is not None
-        results = self._results(waiting)
+        results = [self._calls[key].result() for key in waiting]
         if not self._first_text:
             answer = self._calls[waiting[0]].answer
             self._first_text = answer.text if isinstance(answer, Returned) else ""
@@ -373,24 +353,6 @@ class Gate:
         self._going_on = True
         messages, tokens = self._memory.go_on(waiting, results, self._kept_back)
         return [*commands, Continue(messages, tokens)]
-
-    def _results(self, keys: Iterable[Key]) -> list[HiddenResult]:
-        results = []
-        for key in keys:
-            held = self._calls[key]
-            assert isinstance(held.answer, Returned)
-            assert held.material is not None
-            toolset = held.material.extra.get("toolset_name")
-            results.append(
-                HiddenResult(
-                    held.material.id,
-                    held.material.name,
-                    held.material.kind,
-                    held.answer.content,
-                    toolset if isinstance(toolset, str) else "",
-                )
-            )
-        return results
 
     def _remember(self, hidden: Collection[Key], results: Sequence[HiddenResult]) -> list[Command]:
         if self._memory is None:
@@ -435,9 +397,9 @@ class Gate:
             original = self._judged.get(held.repeats)
             if original is None:
                 return False
-            held.stage = _Stage.RESOLVED
+            held.stage = Stage.RESOLVED
             self._judged[key] = Judged(held.material or original.material, original.answer, is_repeat=True)
-        return held.stage is _Stage.RESOLVED
+        return held.stage is Stage.RESOLVED
 
     def _break(self, breach: Breach) -> list[Command]:
         self._over = True
@@ -448,10 +410,3 @@ class Gate:
 
     def _is_edited(self) -> bool:
         return any(not isinstance(judged.answer, Released) for judged in self._judged.values())
-
-
-def _value_of(frame: Frame) -> object:
-    try:
-        return envelope.value_of(frame.data) if frame.data is not None else None
-    except envelope.EnvelopeError:
-        return None

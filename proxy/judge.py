@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from proxy.recording import Holding
 from proxy.store import Entry, Store, StoreError, new_receipt_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from interceptors.calls import Json
     from interceptors.usage import Usage, UsageKey, Usages
@@ -137,6 +138,12 @@ class Judge:
         proposals = {key: Proposal(call, Proposer.MODEL) for key, call in calls.items()}
         refused = self._refuse(proposals, revision, cause)
         return {key: Judgment(proposals[key], decision, revision, 0) for key, decision in refused.items()}
+
+    async def free(self, receipts: Sequence[str]) -> None:
+        """Undo what calls hold that were never handed to the socket; what cannot be undone now is unknown in time."""
+        if receipts:
+            with suppress(StoreError):
+                await self.store.free(receipts, at=self.clock())
 
     async def record(self, judgments: Mapping[Key, Judgment], scene: Scene) -> dict[Key, Judgment]:
         """Write the decisions down, durably, with the outcomes that wait; what comes back is what holds.

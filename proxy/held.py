@@ -1,0 +1,56 @@
+"""A call on its way through the gate: in which stage it is, what is known of it, and what was answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from proxy.wire import envelope
+from proxy.wire.events import Returned
+from proxy.wire.transcript import HiddenResult
+
+if TYPE_CHECKING:
+    from interceptors.calls import Call
+    from proxy.wire.events import Answer, Key, Material
+    from proxy.wire.sse import Frame
+
+
+class Stage(Enum):
+    OPEN = auto()
+    JUDGING = auto()
+    JUDGED = auto()
+    RECORDING = auto()
+    WAITING = auto()  # recorded; how it leaves is known when the leg has ended
+    RESOLVED = auto()
+
+
+@dataclass(slots=True)
+class Held:
+    stage: Stage = Stage.OPEN
+    confirmed: bool = False
+    call: Call | None = None
+    material: Material | None = None
+    answer: Answer | None = None
+    repeats: Key | None = None
+
+    def result(self) -> HiddenResult:
+        """What the model gets for a call whose refusal it is to hear."""
+        assert isinstance(self.answer, Returned)
+        assert self.material is not None
+        toolset = self.material.extra.get("toolset_name")
+        return HiddenResult(
+            self.material.id,
+            self.material.name,
+            self.material.kind,
+            self.answer.content,
+            toolset if isinstance(toolset, str) else "",
+        )
+
+
+def value_of(frame: Frame) -> object:
+    """What a frame says, as JSON; None where it says nothing, or is none."""
+    try:
+        return envelope.value_of(frame.data) if frame.data is not None else None
+    except envelope.EnvelopeError:
+        return None
