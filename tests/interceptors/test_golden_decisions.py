@@ -11,15 +11,19 @@ import pytest
 import yaml
 
 from interceptors.context import Context, DeclaredTool, FactDocument, FactFailed, FactFailure, FactKey
-from interceptors.decisions import Decision, Needs
+from interceptors.decisions import Decision, Evidence, EvidenceKind, Needs
 from interceptors.pipeline import Pipeline
 from interceptors.strict_json import parse
 from policies import load_policy, load_policy_text
 from policies.model import Category, Ruling, folded
 from tests.interceptors.builders import proposal
+from tests.interceptors.conversations import assistant, call, history, result, system, user
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
+
+    from interceptors.history import Entry
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DECISIONS = ROOT / "fixtures" / "decisions"
@@ -33,6 +37,8 @@ CASE_KEYS = {
     "ambiguous",
     "identity",
     "halted",
+    "history",
+    "evidence",
     "needs",
     "decision",
     "rows",
@@ -81,7 +87,21 @@ def _context(golden: Golden) -> Context:
         },
         ambiguous=frozenset(case.get("ambiguous", [])),
         halted=case.get("halted", False),
+        history=history(*map(_entry, case.get("history", []))),
     )
+
+
+def _entry(entry: dict[str, Any]) -> Entry:
+    """`user`, `assistant` or `system` with a text, `call` with a tool, `result` with its content."""
+    (kind, content), *more = entry.items()
+    makers: dict[str, Callable[..., Entry]] = {
+        "user": user,
+        "assistant": assistant,
+        "system": system,
+        "call": call,
+        "result": result,
+    }
+    return makers[kind](content, **dict(more))
 
 
 def _decide(golden: Golden) -> tuple[Decision, list[str]]:
@@ -116,6 +136,11 @@ def _row(verdict: Any) -> str:
     return " ".join(filter(None, [verdict.interceptor, verdict.rule, verdict.ruling.value, verdict.reason]))
 
 
+def _where(one: Evidence) -> str:
+    place = f"{one.path} {one.receipt}" if one.kind is EvidenceKind.RESULT else f"{one.start}-{one.end}"
+    return f"{one.argument} {one.kind.value} {one.turn} {place}"
+
+
 GOLDEN = _cases()
 
 
@@ -127,6 +152,10 @@ def test_a_golden_case_is_decided_as_written(golden: Golden) -> None:
         assert asked == golden.case["needs"]
     if "rows" in golden.case:
         assert [_row(verdict) for verdict in decision.verdicts] == golden.case["rows"]
+    if "evidence" in golden.case:
+        assert [_where(one) for row in decision.verdicts for one in getattr(row, "evidence", ())] == golden.case[
+            "evidence"
+        ]
     for field, wanted in golden.case["decision"].items():
         assert _plain(getattr(decision, field)) == (parse(wanted) if field == "arguments" else wanted), field
 
