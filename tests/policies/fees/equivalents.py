@@ -8,6 +8,12 @@ _PERIOD = "the intervals of a validated schedule cover exactly its period; the p
 _INEQUALITY = "stands where the two sides are known to differ"
 
 EQUIVALENTS: dict[tuple[str, str, str], str] = {
+    ("atoms", "_NUMBER_TOKENS = 16", "16 one more"): "no number below a million has as many words",
+    (
+        "atoms",
+        "after = tokens[index + 1 : index + 2]",
+        "2 one more",
+    ): "only the first of them is looked at",
     (
         "atoms",
         "position, gap = index, False",
