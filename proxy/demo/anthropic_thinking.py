@@ -57,8 +57,8 @@ def heard(body: Document, betas: frozenset[str], server: AnthropicServer) -> Hea
     behaviour = (control or {}).get("prefix_mismatch_behavior")
     if behaviour not in _BEHAVIOURS:
         return _refusal("thinking.block_binding.prefix_mismatch_behavior: Input should be 'error' or 'drop_block'")
-    enforced = server.prefix_bound and (server.enforced_by_default or control is not None)
-    dropping = enforced and behaviour == "drop_block"
+    enforced = server.enforced_by_default or control is not None
+    dropping = behaviour == "drop_block"
     found, prefix = examined(body, prefix_bound=server.prefix_bound, own_turn=server.own_turn_bound, dropping=dropping)
     text = next(_faults(body, found, server, enforced=enforced and not dropping), None)
     if text is not None:

@@ -304,6 +304,17 @@ def test_a_tool_loop_starts_with_thinking() -> None:
     assert desk.refusal() == ""
 
 
+def test_newer_models_take_a_tool_loop_without_thinking() -> None:
+    """All thinking may be gone, in a tool loop too."""
+    desk = Desk()
+    desk.body["thinking"] = {"type": "enabled", "budget_tokens": 1024}
+    desk.ask(Turn((Thinking("a"), Call("f"))))
+    desk.answer()
+    del desk.messages[1]["content"][0]
+
+    assert desk.refusal() == ""
+
+
 def test_the_older_rule_binds_nothing() -> None:
     """Models before the prefix check take thinking behind an edited conversation, and have nothing to report."""
     desk = three_loops(OLDER_CLAUDE, BETA)
