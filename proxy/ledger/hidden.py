@@ -15,7 +15,7 @@ import msgspec
 from proxy.wire.transcript import CHAIN_START, HiddenResult, Side, chained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from proxy.wire.transcript import SideTurn, Transcript
 
@@ -35,7 +35,7 @@ class Hidden:
 
     `before` and `visible` are its key. `messages` stand in the place of the client's assistant turn. `results` go into
     the user-side turn behind it, all results in the `order` of these call ids. `id` marks the thinking that depends on
-    it.
+    it. `depends` is the id of the hidden turn before it, without which its own thinking is worth nothing.
     """
 
     id: str
@@ -47,6 +47,7 @@ class Hidden:
     order: tuple[str, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     answered: tuple[str, ...] = ()  # ids of the calls that the gate answered itself
+    depends: str = ""
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -67,7 +68,7 @@ class Restored:
     """A request with its hidden turns.
 
     `before` names the place behind the request, for the entry that the answer may need. `taken_out` counts thinking
-    blocks that could not go up. `ambiguous` counts turns that fit several entries, which got none.
+    blocks that could not go up. `ambiguous` counts turns that fit several entries, of which the first one was taken.
     """
 
     messages: list[bytes]
@@ -94,52 +95,87 @@ def root_of(opening: SideTurn | None) -> bytes:
 
 
 def restore(transcript: Transcript, find: Callable[[bytes, bytes], Sequence[Hidden]]) -> Restored:
-    """Put back what `find(before, visible)` knows. The same request and entries give the same bytes."""
+    """Put back what `find(before, visible)` knows, oldest first. The same request and entries give the same bytes."""
+    turns = transcript.turns()
     result = Restored([], root_of(transcript.opening()), CHAIN_START)
+    found: list[Sequence[Hidden]] = []
+    for turn in turns:
+        found.append(find(result.before, turn.meaning()) if turn.side is Side.ASSISTANT else ())
+        result.before = result.before if turn.side is Side.SYSTEM else chained(result.before, turn)
+    chosen = _chosen(turns, found, result)
     pending: Hidden | None = None
-    for turn in transcript.turns():
-        raw = transcript.messages[turn.first : turn.last + 1]
-        if turn.side is Side.SYSTEM:
-            result.messages += raw
-            continue
+    for place, turn in enumerate(turns):
+        raw = list(transcript.messages[turn.first : turn.last + 1])
         if turn.side is Side.ASSISTANT:
-            entry = _choose(find(result.before, turn.meaning()), turn, result)
+            entry = chosen.get(place)
             pending = entry if entry is not None and entry.results else None
+            raw = list(entry.messages) if entry is not None else _unsealed(transcript, raw, result)
             if entry is not None:
                 result.entries.append(entry)
                 result.refusals.update((refusal.tool, refusal.digest) for refusal in entry.refusals)
-                result.messages += entry.messages
-            else:
-                result.messages += _unsealed(transcript, raw, result)
-        else:
-            if pending is not None:
-                raw = transcript.with_results(raw, pending.results, pending.order)
-                pending = None
-            result.messages += raw
-        result.before = chained(result.before, turn)
+        elif turn.side is Side.USER and pending is not None:
+            raw = transcript.with_results(raw, pending.results, pending.order)
+            pending = None
+        result.messages += raw
     if pending is not None:
         result.messages += transcript.with_results([], pending.results, pending.order)
     return result
 
 
 def _unsealed(transcript: Transcript, raw: Sequence[bytes], result: Restored) -> list[bytes]:
-    known = {entry.id for entry in result.entries}
     messages = []
     for message in raw:
-        opened, removed = transcript.unsealed(message, known)
+        opened, removed = transcript.unsealed(message, result.mark)
         result.taken_out += removed
         messages.append(opened)
     return messages
 
 
-def _choose(found: Sequence[Hidden], turn: SideTurn, result: Restored) -> Hidden | None:
-    """The entry of a turn. Of several that differ, only one that the turn's own thinking names."""
-    if len(found) <= 1:
-        return found[0] if found else None
-    named = [entry for entry in found if entry.id in turn.marks]
-    if len(named) == 1:
-        return named[0]
-    if all((entry.messages, entry.results) == (found[0].messages, found[0].results) for entry in found):
-        return found[0]
-    result.ambiguous += 1
-    return None
+def _chosen(turns: Sequence[SideTurn], found: Sequence[Sequence[Hidden]], result: Restored) -> dict[int, Hidden]:
+    """The entry of each turn that gets one, by its place.
+
+    Thinking tells which hidden turns stood before it when it was made, so the newest that can be resolved decides for
+    all before it: an equal turn of another branch, or one kept after this one was lost, must not come in there. Where
+    no thinking tells, the entry that was kept first is taken, so that later ones change nothing.
+    """
+    at = {entry.id: (place, entry) for place, entries in enumerate(found) for entry in entries}
+    chosen: dict[int, Hidden] = {}
+    first = 0
+    for place, mark in _newest_first(turns):
+        chain = _chain(mark, place, at)
+        if chain is not None:
+            chosen = chain
+            first = max(place, max(chain, default=-1) + 1)
+            break
+    mark = chosen[max(chosen)].id if chosen else ""
+    for place in range(first, len(turns)):
+        fitting = [entry for entry in found[place] if entry.depends == mark]
+        if fitting:
+            chosen[place] = fitting[0]
+            mark = fitting[0].id
+            result.ambiguous += any(_put(entry) != _put(fitting[0]) for entry in fitting)
+    return chosen
+
+
+def _newest_first(turns: Sequence[SideTurn]) -> Iterator[tuple[int, str]]:
+    """The place and the mark of each thinking block."""
+    for place in reversed(range(len(turns))):
+        for mark in reversed(turns[place].marks):
+            yield place, mark
+
+
+def _chain(mark: str, place: int, at: Mapping[str, tuple[int, Hidden]]) -> dict[int, Hidden] | None:
+    """The hidden turns that thinking at `place` with this mark depends on; None where one of them is lost."""
+    chain: dict[int, Hidden] = {}
+    last = place
+    while mark:
+        stands, entry = at.get(mark, (len(at) + place + 1, None))
+        if entry is None or stands > last or stands in chain:
+            return None
+        chain[stands] = entry
+        last, mark = stands, entry.depends
+    return chain
+
+
+def _put(entry: Hidden) -> tuple[object, ...]:
+    return entry.messages, entry.results

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from proxy.ledger.hidden import Hidden, Refusal, Restored, restore, root_of
-from proxy.ledger.vault import LedgerError, Vault
+from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
 from proxy.wire.seal import SEALED
 
@@ -90,6 +90,7 @@ class Ledger:
                 turn.order,
                 tuple(refusals),
                 turn.answered,
+                prepared.mark,
             )
             self._vault.put(tenant, subject, hidden, self._clock())
 
@@ -119,13 +120,26 @@ class Ledger:
 
 
 def _without(dialect: Dialect, body: bytes) -> Prepared:
-    """The request of a conversation whose ledger is lost: what depends on it is taken out."""
+    """The request of a conversation whose ledger cannot be read: what depends on it is taken out.
+
+    What the model thinks now depends on that, and must not come back once the ledger can be read again: its mark is one
+    that no entry has.
+    """
     if _SEALED not in body:
-        return Prepared(body, body)
+        return Prepared(body, body, new_hidden_id())
     transcript = dialect.continuation.transcript(body)
     found = restore(transcript, lambda _before, _visible: ())
-    return _prepared(body, found, transcript.body(found.messages))
+    return replace(_prepared(body, found, transcript.body(found.messages)), mark=new_hidden_id())
 
 
 def _prepared(client_body: bytes, found: Restored, body: bytes) -> Prepared:
-    return Prepared(body, client_body, found.mark, len(found.entries), found.taken_out, found.ambiguous, found.refusals)
+    return Prepared(
+        body,
+        client_body,
+        found.mark,
+        len(found.entries),
+        found.taken_out,
+        found.ambiguous,
+        found.refusals,
+        frozenset(call for entry in found.entries for call in entry.answered),
+    )

@@ -36,14 +36,18 @@ _BUSY_MS = 5000
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS ledger (version INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS hidden (
-    place BLOB NOT NULL, root BLOB NOT NULL, tenant BLOB NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL,
-    expires REAL NOT NULL, sealed BLOB NOT NULL, PRIMARY KEY (place, id)
-) STRICT, WITHOUT ROWID;
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, place BLOB NOT NULL, root BLOB NOT NULL, tenant BLOB NOT NULL,
+    id TEXT NOT NULL, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL, UNIQUE (place, id)
+) STRICT;
 CREATE INDEX IF NOT EXISTS hidden_root ON hidden (root);
 CREATE INDEX IF NOT EXISTS hidden_subject ON hidden (subject) WHERE subject <> '';
 CREATE INDEX IF NOT EXISTS hidden_expires ON hidden (expires);
 """
 VERSION = 1
+_PUT = (
+    "INSERT INTO hidden (place, root, tenant, id, subject, expires, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (place, id) DO UPDATE SET expires = excluded.expires, sealed = excluded.sealed"
+)
 
 
 class LedgerError(Exception):
@@ -98,7 +102,7 @@ class Vault:
         """The entries of one place, oldest first. What cannot be decrypted is not there."""
         place = self._digest(b"place", tenant, before, visible)
         with self._using() as connection:
-            rows = connection.execute("SELECT id, sealed FROM hidden WHERE place = ? ORDER BY id", (place,)).fetchall()
+            rows = connection.execute("SELECT id, sealed FROM hidden WHERE place = ? ORDER BY seq", (place,)).fetchall()
         return [hidden for id_, sealed in rows if (hidden := self._open(place, id_, sealed)) is not None]
 
     def put(self, tenant: str, subject: str, hidden: Hidden, now: datetime) -> None:
@@ -117,7 +121,7 @@ class Vault:
         )
         with self._using() as connection, self._writing():
             self._flag[0] = _SOMETHING
-            connection.execute("INSERT OR REPLACE INTO hidden VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            connection.execute(_PUT, row)
 
     def touch(self, tenant: str, entries: list[Hidden], now: datetime) -> None:
         """These entries were needed: their time begins anew. Written at most once in a tenth of it."""

@@ -79,22 +79,25 @@ class AnthropicTranscript:
         ordered = [by_call.pop(call) for call in order if call in by_call]
         return [envelope.edited(messages[0], content=envelope.join_list([*ordered, *by_call.values(), *rest]))]
 
-    def unsealed(self, message: bytes, known: Collection[str]) -> tuple[bytes, int]:
-        if SEALED.encode() not in message:
+    def unsealed(self, message: bytes, mark: str) -> tuple[bytes, int]:
+        if SEALED.encode() not in message and (not mark or b"thinking" not in message):
             return message, 0
         kept: list[bytes] = []
         removed = 0
+        is_changed = False
         for block in _blocks(message):
             member = SEALABLE.get(_kind(block))
-            found = envelope.value_of(envelope.members(block).get(member, b"null")) if member else None
-            if member is None or not isinstance(found, str) or not found.startswith(SEALED):
+            if member is None:
                 kept.append(block)
                 continue
-            mark, original = opened(found)
-            if mark in known:
-                kept.append(envelope.edited(block, **{member: original}))
-            else:
+            own, original = _mark_of(envelope.value_of(envelope.members(block).get(member, b"null")))
+            if own != mark:
                 removed += 1
+            else:
+                is_changed = is_changed or bool(own)
+                kept.append(envelope.edited(block, **{member: original}) if own else block)
+        if not removed and not is_changed:
+            return message, 0
         if not kept:
             kept = [envelope.encode({"type": "text", "text": "(no text)"})]
         return envelope.edited(message, content=envelope.join_list(kept)), removed
@@ -161,12 +164,17 @@ def _read_block(turn: SideTurn, raw: bytes, position: int, block: Any) -> None:
         is_error = block.get("is_error") is True
         turn.results.append(result_seen(str(block.get("tool_use_id", "")), content, is_error=is_error))
     elif kind in SEALABLE:
-        found = block.get(SEALABLE[kind])
-        if isinstance(found, str) and found.startswith(SEALED):
-            turn.marks.append(opened(found)[0])
+        turn.marks.append(_mark_of(block.get(SEALABLE[kind]))[0])
     else:
         stable = {key: block[key] for key in _STABLE if key in block}
         turn.other.append(hashlib.sha256(strict_json.canonical(stable)).hexdigest())
+
+
+def _mark_of(signature: Any) -> tuple[str, str]:
+    """The mark of a signature, empty where it has none, and the provider's own."""
+    if not isinstance(signature, str) or not signature.startswith(SEALED):
+        return "", signature if isinstance(signature, str) else ""
+    return opened(signature)
 
 
 def _result_text(content: Any) -> str:

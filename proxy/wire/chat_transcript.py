@@ -72,7 +72,7 @@ class ChatTranscript:
         ordered = [by_call.pop(call) for call in order if call in by_call]
         return [*ordered, *by_call.values(), *rest]
 
-    def unsealed(self, message: bytes, known: Collection[str]) -> tuple[bytes, int]:  # noqa: ARG002 - of the protocol
+    def unsealed(self, message: bytes, mark: str) -> tuple[bytes, int]:  # noqa: ARG002 - of the protocol
         """Nothing in this dialect is bound to what stands before it."""
         return message, 0
 

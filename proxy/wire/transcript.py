@@ -54,8 +54,8 @@ class ResultSeen:
 class SideTurn:
     """Adjacent messages of one side. `first` and `last` are places among the messages, both included.
 
-    `other` are digests of what is neither text, call nor result (images, files). `marks` are the marks of thinking
-    blocks that this gate sealed, in order.
+    `other` are digests of what is neither text, call nor result (images, files). `marks` are those of its thinking
+    blocks, in order, empty for one that depends on no hidden turn.
     """
 
     side: Side
@@ -127,9 +127,9 @@ class Transcript(Protocol):
         """The messages of a user-side turn with more results, all results first and in the order of these call ids."""
         ...
 
-    def unsealed(self, message: bytes, known: Collection[str]) -> tuple[bytes, int]:
-        """An assistant message whose sealed thinking blocks are opened where their mark is in `known`, else taken out;
-        and how many were taken out."""
+    def unsealed(self, message: bytes, mark: str) -> tuple[bytes, int]:
+        """An assistant message with the thinking of this mark opened, and any other thinking taken out; and how many
+        blocks were taken out. `mark` is that of the last hidden turn before it, empty where there is none."""
         ...
 
 
