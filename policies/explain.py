@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from policies.explain_arguments import argument_lines, user_lines
+from policies.explain_arguments import argument_lines, egress_lines, user_lines
 from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
 from policies.expressions import dotted, sentence
 from policies.model import FileSource, Mode, Policy, Ruling, SessionSource, ToolEffect, UnknownTools, folded
@@ -144,10 +144,11 @@ def _unknown(policy: Policy) -> str:
             return "Passed to a person (unknown_tool)."
         case UnknownTools.ALLOW:
             if not policy.unknown_tool.rules and not policy.unknown_tool.limits:
-                return "Allowed."
+                return "\n".join(["Allowed.", *egress_lines(policy.unknown_tool)])
             return "\n".join(
                 [
                     "Allowed, within these rules.",
+                    *egress_lines(policy.unknown_tool),
                     *_rules(policy, policy.unknown_tool),
                     *_limits(policy, policy.unknown_tool),
                 ]

@@ -43,11 +43,14 @@ def argument_lines(policy: Policy, tool: Tool) -> Iterator[str]:
         yield "  Its arguments; a call with any other is refused:"
         for argument in tool.arguments.values():
             yield from _argument(policy, argument, argument.name, "    ")
+    yield from egress_lines(tool)
+
+
+def egress_lines(tool: Tool) -> Iterator[str]:
+    """What may not leave in the arguments of a tool."""
     if tool.egress is not None:
-        yield (
-            f"  No secret and no personal data of list {tool.egress.list.value} may leave in it: "
-            f"refused ({tool.egress.reason})."
-        )
+        version, reason = tool.egress.list.value, tool.egress.reason
+        yield f"  No secret and no personal data of list {version} may leave in it: refused ({reason})."
 
 
 def user_lines(policy: Policy) -> Iterator[str]:

@@ -88,8 +88,12 @@ def _all_paths(policy: Policy, rules: list[Rule]) -> Iterator[tuple[str, ...]]:
 
 def _misfits(policy: Policy) -> Iterator[Finding]:
     """A reason of category `escalated` is for what goes to a person, and only for that."""
+    uses: list[tuple[Ruling, str, Origin | None, str]]
     uses = [(rule.ruling, rule.reason, rule.origin, rule.id) for tool in _tools(policy) for rule in tool.rules]
     uses += [(one.ruling, one.reason, one.origin, one.id) for tool in _tools(policy) for one in limits_of(tool)]
+    uses += [
+        (Ruling.FORBID, code, tool.origin, tool.name) for tool in policy.tools.values() for code in guard_reasons(tool)
+    ]
     uses += [(*fact.missing, fact.origin, f"facts.{fact.name}.missing") for fact in policy.facts.values()]
     for ruling, code, origin, place in uses:
         reason = SYSTEM_REASONS.get(code) or policy.reasons[code]

@@ -55,3 +55,22 @@ def test_who_may_call_follows_the_identities() -> None:
     assert "Only b and c may call it." in explain(
         load_policy_text(HEAD + text.replace("tools: {x", "  c: {token: '${C}'}\ntools: {x")), "y"
     )
+
+
+def test_guards_are_told_with_what_they_refuse() -> None:
+    """Where a value must come from, what it may be, what may not leave, and what does not count as the user's words."""
+    text = explain(load_policy(FIXTURES / "every_key.yaml"), "pay").replace("\n", " ")
+    for line in (
+        "Quoted lines, fenced and tagged sections are not what the user wrote, nor what matches (?m)^From: .*.",
+        "It must be in what the user wrote or accounts[*].iban of a result of look; else it is asked back",
+        "an e-mail address in a domain on the list constants.partners (entries: 2); else it is refused (far).",
+        "It must be a path of these: /srv/reports, or a text of these: none; else it is refused (not_allowed).",
+        "Secrets and personal data may leave in it.",
+        "No secret and no personal data of list v1 may leave in it: refused (closed).",
+    ):
+        assert line in text
+    assert "what the user wrote" not in explain(load_policy_text(HEAD + "not_user: [a]\ntools: {x: {}}"), None)
+    unknown = explain(load_policy_text(HEAD + "unknown_tools: allow\ndefaults: {egress: {list: v1}}"), "other")
+    assert "No secret and no personal data of list v1 may leave in it: refused (sensitive_data)." in unknown
+    nested = "tools: {x: {arguments: {a: {list: {object: {b: {type: string, from: user}}}}}}}"
+    assert "- b: a text\n        It must be in what" in explain(load_policy_text(HEAD + nested), "x")

@@ -48,6 +48,11 @@ def test_a_sound_policy_has_no_finding() -> None:
         (SILENT.replace("{pattern: a}, n", "{pattern: '^a$'}, n"), FindingCode.UNANCHORED_PATTERN),
         (SILENT.replace("key: {pattern: a}", "key: {pattern: .*a}"), FindingCode.UNANCHORED_PATTERN),
         (SILENT.replace("escalate: ask", "escalate: no"), FindingCode.MISFIT_CATEGORY),
+        (
+            SILENT.replace("s: string", "s: {type: string, allow: {values: [x], forbid: ask}}"),
+            FindingCode.MISFIT_CATEGORY,
+        ),
+        (SILENT.replace("{t: {", "{t: {egress: {list: v1, forbid: ask}, "), FindingCode.MISFIT_CATEGORY),
         (SILENT + "identities: {i: {token: literal}}\n", FindingCode.PLAIN_CREDENTIAL),
         (SILENT.replace("unless: f.owner == session.id", "unless: f.n > 3"), FindingCode.FACT_NOT_OWNED),
     ],
@@ -124,3 +129,13 @@ def test_a_rule_of_defaults_is_told_once() -> None:
     """It is every tool's, and one line of the file."""
     text = "reasons: {no: {category: escalated}}\ndefaults: {rules: [{forbid: no}]}\ntools: {a: {}, b: {}}\n"
     assert found(text) == ["misfit-category"]
+
+
+def test_what_a_guard_uses_is_used() -> None:
+    """The reason that a list or `egress` gives, and the constant in which a list stands, are no idle ones."""
+    guarded = SILENT.replace("s: string", "s: {type: string, allow: {values: constants.names, forbid: idle}}")
+    text = guarded.replace("{no:", "{idle: {category: policy}, no:") + "constants: {names: [x]}\n"
+    assert found(text) == []
+    assert found(text.replace("values: constants.names", "values: [x]")) == [FindingCode.UNUSED_CONSTANT.value]
+    leak = SILENT.replace("{no:", "{leak: {category: policy}, no:")
+    assert found(leak.replace("{t: {", "{t: {egress: {list: v1, forbid: leak}, ")) == []
