@@ -42,7 +42,7 @@ from proxy.wire.events import Breach, Key
 from proxy.wire.sse import Frame, Framer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from proxy.headers import Pairs
     from proxy.judge import Judge, Judgment, Scene
@@ -84,6 +84,14 @@ class Summary:
 
 class _LateError(Exception):
     """The exchange took longer than `exchange_ms_max`."""
+
+
+async def guarded(work: Awaitable[T], broke: Callable[[Exception], Awaitable[T]]) -> T:
+    """What `work` gives, or what `broke` makes of any error: fail closed (G4), in words that its dialect can say."""
+    try:
+        return await work
+    except Exception as error:  # noqa: BLE001 - the top of everything that happens to a request
+        return await broke(error)
 
 
 class Exchange:
@@ -138,25 +146,27 @@ class Exchange:
     async def run(self) -> web.StreamResponse:
         """Never raises but for cancellation: whatever breaks is recorded, and the client hears it in its dialect."""
         try:
-            await (self._run_stream() if self._streamed else self._run_body())
+            await guarded(self._run_stream() if self._streamed else self._run_body(), self._broke)
         except asyncio.CancelledError:
             await self._abort(AbortCause.CLIENT_LOST, Ending.CLIENT_LOST)
             raise
-        except ClientLostError:
-            await self._abort(AbortCause.CLIENT_LOST, Ending.CLIENT_LOST)
-        except (aiohttp.ClientError, OSError):
-            await self._abort(AbortCause.UPSTREAM_LOST, Ending.UPSTREAM_LOST)
-            await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer was cut off")
-        except Exception as error:  # noqa: BLE001 - fail closed (G4): the top of an exchange, see the module's docstring
-            self.summary.breach = type(error).__name__
-            await self._abort(AbortCause.INTERNAL, Ending.INTERNAL)
-            await self._fail(Fault.INTERNAL, "the gate failed; nothing was released")
         finally:
             self._holds(0)
             self._verdicts.close()
             self.summary.bytes_down = self._down.bytes
         assert self._down.response is not None
         return self._down.response
+
+    async def _broke(self, error: Exception) -> None:
+        if isinstance(error, ClientLostError):
+            await self._abort(AbortCause.CLIENT_LOST, Ending.CLIENT_LOST)
+        elif isinstance(error, (aiohttp.ClientError, OSError)):
+            await self._abort(AbortCause.UPSTREAM_LOST, Ending.UPSTREAM_LOST)
+            await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer was cut off")
+        else:
+            self.summary.breach = type(error).__name__
+            await self._abort(AbortCause.INTERNAL, Ending.INTERNAL)
+            await self._fail(Fault.INTERNAL, "the gate failed; nothing was released")
 
     async def _run_stream(self) -> None:
         await self._down.begin(self._upstream.status, self._headers)

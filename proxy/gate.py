@@ -30,26 +30,8 @@ from proxy.gate_commands import (
     Write,
 )
 from proxy.held import Held, Stage, value_of
+from proxy.wire import events as wire
 from proxy.wire.dialect import Judged, Reader, Writer
-from proxy.wire.events import (
-    HIDDEN,
-    Answer,
-    Breach,
-    CallCompleted,
-    CallCut,
-    CallRepeated,
-    CallsConfirmed,
-    FrameRead,
-    Key,
-    Material,
-    Observed,
-    Released,
-    Replaced,
-    Returned,
-    TurnEnded,
-    WireBroken,
-    WireEvent,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -83,13 +65,13 @@ class Gate:
         self._memory = memory
         self._waits = waits
         self._together = together
-        self._queue: deque[FrameRead] = deque()
+        self._queue: deque[wire.FrameRead] = deque()
         self._queued_bytes = 0
-        self._calls: dict[Key, Held] = {}
-        self._judged: dict[Key, Judged] = {}
+        self._calls: dict[wire.Key, Held] = {}
+        self._judged: dict[wire.Key, Judged] = {}
         self._leg = 0
-        self._leg_calls: list[Key] = []
-        self._kept_back: list[FrameRead] = []  # the end of a leg that went on, for when the next one fails
+        self._leg_calls: list[wire.Key] = []
+        self._kept_back: list[wire.FrameRead] = []  # the end of a leg that went on, for when the next one fails
         self._first_text = ""  # of the first refusal of the turn that the model was to hear
         self._ended = False  # the dialect's own end was read
         self._settled = False  # how the calls of this leg leave is known
@@ -114,11 +96,11 @@ class Gate:
         """The dialect's own end was read, and all that came has left."""
         return self._ended and not self._queue
 
-    def undelivered(self) -> tuple[Key, ...]:
+    def undelivered(self) -> tuple[wire.Key, ...]:
         """The calls that have not left, for the receipt of an abort."""
         return tuple(key for key, held in self._calls.items() if held.stage is not Stage.RESOLVED)
 
-    def call(self, key: Key) -> Call | None:
+    def call(self, key: wire.Key) -> Call | None:
         """What was read of a call so far; None while it is open."""
         return self._calls[key].call
 
@@ -134,7 +116,9 @@ class Gate:
             self._keep(events, came)
         if len(events) == 1 and not self._queue and not frame.is_disguised and not frame.is_unended:
             event = events[0]
-            if isinstance(event, FrameRead) and not event.keys:  # what nearly all frames are: text, and nothing waits
+            if (
+                isinstance(event, wire.FrameRead) and not event.keys
+            ):  # what nearly all frames are: text, and nothing waits
                 return [Write(self._writer.write([event], self._judged))]
         return self._take(events)
 
@@ -145,9 +129,9 @@ class Gate:
         commands = self._take(self._reader.end())
         return [*commands, *self._settle()]
 
-    def break_off(self, breach: Breach) -> list[Command]:
+    def break_off(self, breach: wire.Breach) -> list[Command]:
         """The bytes cannot be framed."""
-        return [] if self._over or self._going_on else self._take([WireBroken(breach)])
+        return [] if self._over or self._going_on else self._take([wire.WireBroken(breach)])
 
     def seal(self, mark: str) -> None:
         """What the model thinks from here on depends on the hidden turn `mark`."""
@@ -195,65 +179,65 @@ class Gate:
             return self._flush()
         return [EndAtLimit(limit, keys)]
 
-    def decided(self, answers: Mapping[Key, Answer]) -> list[Command]:
+    def decided(self, answers: Mapping[wire.Key, wire.Answer]) -> list[Command]:
         """The answers to `Decide`. One that would release a malformed call is of the call as it was before its cut."""
         if self._over:
             return []
         for key, answer in answers.items():
             held = self._calls[key]
-            may_run = isinstance(answer, Replaced) or isinstance(held.call, ToolCall)
+            may_run = isinstance(answer, wire.Replaced) or isinstance(held.call, ToolCall)
             if held.stage is Stage.JUDGING and may_run:
                 held.answer, held.stage = answer, Stage.JUDGED
         return self._record()
 
-    def recorded(self, answers: Mapping[Key, Answer]) -> list[Command]:
+    def recorded(self, answers: Mapping[wire.Key, wire.Answer]) -> list[Command]:
         """The answers as they stand after the record was written; a halt or a failed store may have changed them."""
         if self._over:
             return []
         for key, answer in answers.items():
             held = self._calls[key]
             held.answer = answer
-            if isinstance(answer, Returned) and not self._closing:
+            if isinstance(answer, wire.Returned) and not self._closing:
                 held.stage = Stage.WAITING
             else:
-                self._resolve(key, Replaced(answer.text) if isinstance(answer, Returned) else answer)
+                self._resolve(key, wire.Replaced(answer.text) if isinstance(answer, wire.Returned) else answer)
         return [*self._settle(), *self._flush()] if self._ended else self._flush()
 
-    def _keep(self, events: Sequence[WireEvent], came: Frame) -> None:
+    def _keep(self, events: Sequence[wire.WireEvent], came: Frame) -> None:
         assert self._memory is not None
         for event in events:
-            if isinstance(event, FrameRead):
+            if isinstance(event, wire.FrameRead):
                 value = event.value if event.frame is came else value_of(came)
                 self._memory.add(event, came, value)
-            elif isinstance(event, CallCompleted):
+            elif isinstance(event, wire.CallCompleted):
                 self._memory.complete(event.key, event.material)
 
-    def _take(self, events: Sequence[WireEvent]) -> list[Command]:
+    def _take(self, events: Sequence[wire.WireEvent]) -> list[Command]:
         commands: list[Command] = []
-        completed: dict[Key, Call] = {}
+        completed: dict[wire.Key, Call] = {}
         for event in events:
             match event:
-                case FrameRead():
+                case wire.FrameRead():
                     if event.keys and event.frame.is_disguised:
-                        return [*commands, *self._break(Breach.FRAMING)]
+                        return [*commands, *self._break(wire.Breach.FRAMING)]
                     self._hold(event)
-                case CallCompleted(key=key, call=call, material=material):
+                case wire.CallCompleted(key=key, call=call, material=material):
                     self._complete(key, call, material)
                     completed[key] = call
-                case CallCut(key=key, call=call, material=material):
+                case wire.CallCut(key=key, call=call, material=material):
                     self._complete(key, call, material)
                     self._calls[key].confirmed = True
                     completed[key] = call
-                case CallRepeated(key=key, of=original, material=material):
+                case wire.CallRepeated(key=key, of=original, material=material):
                     self._calls[key] = Held(repeats=original, material=material)
-                case CallsConfirmed(keys=keys):
+                case wire.CallsConfirmed(keys=keys):
                     for key in keys:
                         self._calls[key].confirmed = True
-                case Observed(name=name):
+                case wire.Observed(name=name):
                     commands.append(Note(name))
-                case TurnEnded():
+                case wire.TurnEnded():
                     self._ended = True
-                case WireBroken(breach=breach):
+                case wire.WireBroken(breach=breach):
                     return [*commands, *self._break(breach)]
                 case _:
                     assert_never(event)
@@ -267,7 +251,7 @@ class Gate:
             commands += self.reach(Limit.HELD_BYTES)
         return commands
 
-    def _hold(self, event: FrameRead) -> None:
+    def _hold(self, event: wire.FrameRead) -> None:
         if event.frame.is_unended and (event.keys or self._is_edited()):
             event = event._replace(frame=event.frame.ended())
         self._queue.append(event)
@@ -277,7 +261,7 @@ class Gate:
                 self._calls[key] = Held()
                 self._leg_calls.append(key)
 
-    def _complete(self, key: Key, call: Call, material: Material) -> None:
+    def _complete(self, key: wire.Key, call: Call, material: wire.Material) -> None:
         held = self._calls[key]
         held.call, held.material, held.stage = call, material, Stage.JUDGING
 
@@ -289,7 +273,7 @@ class Gate:
             waiting = any(self._calls[key].stage in (Stage.OPEN, Stage.JUDGING) for key in self._leg_calls)
             if waiting or not self._ended:
                 return []
-            allowed = [key for key in ready if isinstance(self._calls[key].answer, Released)]
+            allowed = [key for key in ready if isinstance(self._calls[key].answer, wire.Released)]
             if allowed and len(allowed) < len(ready) and self._is_bound():
                 for key in allowed:
                     self._calls[key].stage = Stage.JUDGING
@@ -303,11 +287,11 @@ class Gate:
         calls = [self._calls[key].call for key in self._leg_calls]
         return self._reader.binds or any(call is not None and folded(call.name) in self._together for call in calls)
 
-    def _resolve(self, key: Key, answer: Answer) -> None:
+    def _resolve(self, key: wire.Key, answer: wire.Answer) -> None:
         held = self._calls[key]
         held.answer, held.stage = answer, Stage.RESOLVED
-        material = held.material or Material("", "", "", "")
-        if isinstance(answer, Released) and answer.arguments is not None:
+        material = held.material or wire.Material("", "", "", "")
+        if isinstance(answer, wire.Released) and answer.arguments is not None:
             material = replace(material, arguments=answer.arguments, is_plain=False)
         self._judged[key] = Judged(material, answer)
 
@@ -320,62 +304,62 @@ class Gate:
         waiting = [key for key in self._leg_calls if self._calls[key].stage is Stage.WAITING]
         answers = [self._calls[key].answer for key in self._leg_calls]
         may_hide = waiting and self._memory is not None and self._memory.may_hide()
-        if may_hide and any(isinstance(answer, Released) for answer in answers):
+        if may_hide and any(isinstance(answer, wire.Released) for answer in answers):
             return self._hide(waiting)
-        if waiting and not any(isinstance(answer, Replaced) for answer in answers) and self._may_go_on():
+        if waiting and not any(isinstance(answer, wire.Replaced) for answer in answers) and self._may_go_on():
             return self._go_on(waiting)
         for key in waiting:
             answer = self._calls[key].answer
-            assert isinstance(answer, Returned)
-            self._resolve(key, Replaced(answer.text))
+            assert isinstance(answer, wire.Returned)
+            self._resolve(key, wire.Replaced(answer.text))
         return self._remember((), ())
 
     def _may_go_on(self) -> bool:
         return self._memory is not None and self._ended and self._memory.may_go_on()
 
-    def _hide(self, waiting: Sequence[Key]) -> list[Command]:
+    def _hide(self, waiting: Sequence[wire.Key]) -> list[Command]:
         """Beside calls that run: the client does not see them, and the model hears of them on the next request."""
         results = [self._calls[key].result() for key in waiting]
         for key in waiting:
-            self._resolve(key, HIDDEN)
+            self._resolve(key, wire.HIDDEN)
         return self._remember(waiting, results)
 
-    def _go_on(self, waiting: Sequence[Key]) -> list[Command]:
+    def _go_on(self, waiting: Sequence[wire.Key]) -> list[Command]:
         assert self._memory is not None
         results = [self._calls[key].result() for key in waiting]
         if not self._first_text:
             answer = self._calls[waiting[0]].answer
-            self._first_text = answer.text if isinstance(answer, Returned) else ""
+            self._first_text = answer.text if isinstance(answer, wire.Returned) else ""
         for key in waiting:
-            self._resolve(key, HIDDEN)
+            self._resolve(key, wire.HIDDEN)
         self._kept_back = [entry for entry in self._queue if self._memory.is_end(entry)]
         commands = self._flush(without=self._kept_back)
         self._going_on = True
         messages, tokens = self._memory.go_on(waiting, results, self._kept_back)
         return [*commands, Continue(messages, tokens)]
 
-    def _remember(self, hidden: Collection[Key], results: Sequence[HiddenResult]) -> list[Command]:
+    def _remember(self, hidden: Collection[wire.Key], results: Sequence[HiddenResult]) -> list[Command]:
         if self._memory is None:
             return []
         replaced = {
             key: judged.answer.text
             for key in self._leg_calls
-            if (judged := self._judged.get(key)) and isinstance(judged.answer, Replaced)
+            if (judged := self._judged.get(key)) and isinstance(judged.answer, wire.Replaced)
         }
         injected = {
             key: judged.answer.arguments
             for key in self._leg_calls
             if (judged := self._judged.get(key))
-            and isinstance(judged.answer, Released)
+            and isinstance(judged.answer, wire.Released)
             and judged.answer.arguments is not None
         }
         turn: Remembered | None = self._memory.ended(replaced, hidden, results, injected)
         return [Remember(turn)] if turn is not None else []
 
-    def _flush(self, without: Sequence[FrameRead] = ()) -> list[Command]:
+    def _flush(self, without: Sequence[wire.FrameRead] = ()) -> list[Command]:
         """Write the frames before the first call that has no answer yet."""
-        entries: list[FrameRead] = []
-        left: dict[Key, None] = {}
+        entries: list[wire.FrameRead] = []
+        left: dict[wire.Key, None] = {}
         while self._queue and all(map(self._is_answered, self._queue[0].keys)):
             entry = self._queue.popleft()
             self._queued_bytes -= len(entry.frame.raw)
@@ -391,7 +375,7 @@ class Gate:
             commands += [Write(self._writer.finish()), Finish()]
         return commands
 
-    def _is_answered(self, key: Key) -> bool:
+    def _is_answered(self, key: wire.Key) -> bool:
         held = self._calls[key]
         if held.repeats is not None:
             original = self._judged.get(held.repeats)
@@ -401,7 +385,7 @@ class Gate:
             self._judged[key] = Judged(held.material or original.material, original.answer, is_repeat=True)
         return held.stage is Stage.RESOLVED
 
-    def _break(self, breach: Breach) -> list[Command]:
+    def _break(self, breach: wire.Breach) -> list[Command]:
         self._over = True
         keys = self.undelivered()
         self._queue.clear()
@@ -409,4 +393,4 @@ class Gate:
         return [Break(breach, self._writer.broken(f"callgate: {breach.value}"), keys)]
 
     def _is_edited(self) -> bool:
-        return any(not isinstance(judged.answer, Released) for judged in self._judged.values())
+        return any(not isinstance(judged.answer, wire.Released) for judged in self._judged.values())

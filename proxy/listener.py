@@ -16,7 +16,7 @@ from policies.model import UnknownTools
 from proxy import bodies, headers, routes
 from proxy.admission import Admission, Asking, RefusedError
 from proxy.conversation import UnknownResultError
-from proxy.exchange import Ending, Exchange
+from proxy.exchange import Ending, Exchange, guarded
 from proxy.judge import Scene
 from proxy.logs import Event
 from proxy.onward import Onward
@@ -63,10 +63,16 @@ class Listener:
         way = route(request.method, request.raw_path, provider)
         passage = Passage(self._new_id(), request.method, time.monotonic(), way.dialect)
         self._with.metrics.exchange_opened()
+
+        async def broke(error: Exception) -> web.StreamResponse:
+            if isinstance(error, RefusedError):
+                return await self._refuse(passage, error)
+            passage.summary.breach = type(error).__name__
+            failed = RefusedError(Fault.INTERNAL, "internal_error", "the gate failed; nothing was sent")
+            return await self._refuse(passage, failed)
+
         try:
-            return await self._admit(request, way, passage)
-        except RefusedError as error:
-            return await self._refuse(passage, error)
+            return await guarded(self._admit(request, way, passage), broke)
         except asyncio.CancelledError:
             if passage.summary.ending is Ending.COMPLETE:
                 passage.summary.ending = Ending.CLIENT_LOST

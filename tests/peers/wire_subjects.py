@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 from unittest import mock
 
-from proxy.wire import anthropic, assembly, chat_calls, openai_chat, sse
+from proxy.wire import anthropic_reader, anthropic_writer, assembly, chat_calls, chat_writer, sse
 from proxy.wire.events import CallRepeated
 from tests.replay import Replay, Rule, replay
 
@@ -125,8 +125,8 @@ def _as_numbered(survivors: Any, first: int | None) -> dict[str, bytes]:
     return _survivor_members(survivors, (first or 0) + 1)
 
 
-_survivor_members = openai_chat._survivor_members
-_whole_input = anthropic._StreamReader._delta
+_survivor_members = chat_writer._survivor_members
+_whole_input = anthropic_reader.AnthropicStreamReader._delta
 
 
 def _falsy_is_unknown(self: Any, frame: Any, value: Any) -> Any:
@@ -141,20 +141,23 @@ one_by_content = mutant("one_by_content", lambda: mock.patch.object(chat_calls, 
 last_slot = mutant("last_slot", lambda: mock.patch.object(chat_calls.ChatCalls, "_slot", _last_slot))
 first_slot = mutant("first_slot", lambda: mock.patch.object(chat_calls.ChatCalls, "_slot", _first_slot))
 new_slot = mutant("new_slot", lambda: mock.patch.object(chat_calls.ChatCalls, "_slot", _new_slot))
-not_dense = mutant("not_dense", lambda: mock.patch.object(openai_chat, "_survivor_members", _as_numbered))
+not_dense = mutant("not_dense", lambda: mock.patch.object(chat_writer, "_survivor_members", _as_numbered))
 falsy_is_unknown = mutant(
-    "falsy_is_unknown", lambda: mock.patch.object(anthropic._StreamReader, "_delta", _falsy_is_unknown)
+    "falsy_is_unknown", lambda: mock.patch.object(anthropic_reader.AnthropicStreamReader, "_delta", _falsy_is_unknown)
 )
 end_kept = mutant(
-    "end_kept", lambda: mock.patch.object(anthropic._StreamWriter, "_end", lambda self, entry: entry.frame.raw)
+    "end_kept",
+    lambda: mock.patch.object(anthropic_writer.AnthropicStreamWriter, "_end", lambda self, entry: entry.frame.raw),
 )
 limits_unknown_chat = mutant("limits_unknown_chat", lambda: mock.patch.object(chat_calls, "LIMIT_REASONS", ()))
-limits_unknown_anthropic = mutant("limits_unknown_anthropic", lambda: mock.patch.object(anthropic, "LIMIT_REASONS", ()))
+limits_unknown_anthropic = mutant(
+    "limits_unknown_anthropic", lambda: mock.patch.object(anthropic_reader, "LIMIT_REASONS", ())
+)
 last_key_wins = mutant(
     "last_key_wins",
     lambda: mock.patch.object(assembly.Assembler, "_parse", lambda self, text: json.loads(text) if text else {}),
 )
 indexes_kept = mutant(
     "indexes_kept",
-    lambda: mock.patch.object(anthropic._StreamWriter, "_placed", lambda self, entry: entry.frame.raw),
+    lambda: mock.patch.object(anthropic_writer.AnthropicStreamWriter, "_placed", lambda self, entry: entry.frame.raw),
 )
