@@ -165,7 +165,7 @@ def test_a_cap_is_for_whom_it_says() -> None:
         ({"order_id": "A2"}, [False, True]),
         ({"subject": {"sub": "c2"}}, [True, False]),
     ):
-        other = reserve_of(ask(deciding, **about))  # type: ignore[arg-type]
+        other = reserve_of(ask(deciding, **about))
         assert other is not None
         assert [a.name == b for a, b in zip(other.charges, names, strict=True)] == same
 
@@ -226,7 +226,8 @@ def test_a_fact_that_counts_neither_frees_nor_doubles(steps: list[tuple[int, int
     """
     deciding = desk(f"{OVER_PAID}, fact_counts: order.refunded")
     [key] = used(deciding, cap())
-    paid, shown, charges = 0, outside * 100, []
+    charges: list[Charge] = []
+    paid, shown = 0, outside * 100
     for amount, catches_up in steps:
         order = {"paid": 10000, "refunded": shown}
         use = {key: CapUse(tuple(charges))}
@@ -293,7 +294,9 @@ def test_the_key_is_put_into_the_arguments_and_they_are_checked_again() -> None:
     decision = ask(deciding)
     injection = injection_of(decision)
     assert isinstance(injection, InjectKey)
-    call = injected(proposal("refund", '{"order_id":"A1","amount":60}').call, injection)  # type: ignore[arg-type]
+    proposed = proposal("refund", '{"order_id":"A1","amount":60}').call
+    assert isinstance(proposed, ToolCall)
+    call = injected(proposed, injection)
     assert call.arguments == {"order_id": "A1", "amount": 60, "idempotency_key": injection.key}
     assert call.raw == f'{{"amount":60,"idempotency_key":"{injection.key}","order_id":"A1"}}'
     assert injection.digest != decision.digest

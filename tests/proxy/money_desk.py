@@ -133,6 +133,9 @@ class _Policy:
     def last(self) -> InForce:
         return self.in_force
 
+    def unchanged(self) -> InForce:
+        return self.in_force
+
     async def current(self) -> InForce:
         return self.in_force
 

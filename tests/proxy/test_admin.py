@@ -43,6 +43,8 @@ ROUTES = [
     ("GET", "/metrics", Role.VIEWER, None),
     ("GET", "/escalations", Role.VIEWER, None),
     ("GET", "/escalations/esc_none", Role.VIEWER, None),
+    ("GET", "/reservations", Role.VIEWER, None),
+    ("POST", "/reservations/rs_none/resolve", Role.OWNER, {"state": "executed", "reason": "paid"}),
     ("POST", "/halt", Role.OWNER, {"reason": "odd refunds"}),
     ("POST", "/resume", Role.OWNER, None),
     ("POST", "/erase", Role.OWNER, {"subject": "C-1"}),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from interceptors.kinds import MoneyState
 from policies.model import Ruling
-from proxy.recording import Holding
 from proxy.store import Store, open_store
 from tests.proxy.money_desk import DAILY, NOW, OVER_PAID, TWICE, open_desk
 from tests.proxy.store.samples import Faults
@@ -79,6 +79,7 @@ async def test_money_comes_free_only_by_what_says_so(store: Store, state: MoneyS
     desk = await open_desk(store, (OVER_PAID, TWICE))
     [first] = await desk.turn("100")
     assert await desk.settle(first, state) == 1
+    desk.later(seconds=1)
     assert await desk.said("100") == [after]
     assert (await desk.states())[0] == state.value
     assert await desk.settle(first, EXECUTED) == (state is UNKNOWN), "what is final stays what it is"
@@ -258,10 +259,15 @@ async def test_a_raise_in_the_reserve_releases_nothing(store: Store, monkeypatch
 async def test_a_halt_in_between_holds_nothing(store: Store) -> None:
     """The halt that comes between the verdict and the record refuses the call; no money is held for it."""
     desk = await open_desk(store)
-    before = Holding.entry
+    decide = desk.judge.decide
 
-    await store.halt(by="anna", reason="stop", at=NOW)
+    async def decide_then_halt(*about: Any) -> Any:
+        judged = await decide(*about)
+        assert all(one.is_allowed for one in judged.values())
+        await store.halt(by="anna", reason="stop", at=NOW)
+        return judged
+
+    halted = cast("Any", SimpleNamespace(decide=decide_then_halt, record=desk.judge.record))
+    desk.judge = halted
     assert await desk.said("60") == ["halted"]
-    await store.resume(by="anna", at=NOW)
-    assert before is Holding.entry
-    assert await desk.held() == 0
+    assert (await desk.states(), await desk.held()) == ([], 0)
