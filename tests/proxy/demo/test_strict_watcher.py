@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import orjson
 import pytest
 
@@ -62,6 +64,23 @@ def test_extends(now: bytes) -> None:
 def test_breaks(problem: str, now: bytes) -> None:
     """Each difference is named with its place."""
     assert anthropic(BEFORE, TURN, now) == [problem]
+
+
+def test_a_breakpoint_excuses_nothing_else() -> None:
+    """It may come and go; the keys beside it keep their order."""
+    marked = body(user({**text("hello"), "cache_control": CACHED}))
+    turned = AFTER.replace(b'{"type":"text","text":"hello"}', b'{"text":"hello","type":"text"}')
+
+    assert anthropic(marked, TURN, AFTER) == []
+    assert anthropic(marked, TURN, turned) == ["messages.0 has other bytes"]
+
+
+def test_what_is_no_turn_is_passed_over() -> None:
+    """Other methods have no body to follow; encoded bodies are read."""
+    zipped = Received("POST", "/v1/messages", (("Content-Encoding", "gzip"),), gzip.compress(AFTER))
+    listed = Received("GET", "/v1/models", (), b"")
+
+    assert unextended([listed, seen(BEFORE, TURN), listed, zipped], lambda one: 1) == []
 
 
 def test_meaning_alone() -> None:
