@@ -19,7 +19,6 @@ from aiohttp import web
 from interceptors.calls import Call, Cause, MalformedToolCall
 from interceptors.causes import RefusalCause
 from interceptors.receipts import AbortCause
-from policies.model import Batch
 from proxy.downstream import ClientLostError, Downstream
 from proxy.gate import Gate
 from proxy.gate_commands import (
@@ -128,14 +127,13 @@ class Exchange:
         self._pass_types = pass_types
         self._onward = onward
         self._leg = 0
-        together = frozenset(key for key, tool in revision.policy.tools.items() if tool.batch is Batch.ALL_OR_NOTHING)
         self._gate = Gate(
             dialect.reader(streamed, pass_types),
             dialect.writer(streamed),
             limits.held_bytes_max,
             memory=onward.memory(revision, scene, limits, streamed=streamed),
-            waits=waits or bool(together),
-            together=together,
+            waits=waits or bool(revision.together),
+            together=revision.together,
         )
         if onward.last_mark:
             self._gate.seal(onward.last_mark)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 import aiohttp
 from aiohttp import web
 
+from interceptors.history import EMPTY, History
 from interceptors.receipts import Refused, Unexamined
 from policies.model import UnknownTools
 from proxy import bodies, headers, routes
@@ -115,10 +116,9 @@ class Listener:
     ) -> web.StreamResponse:
         passage.view = view = self._read_request(way.dialect, request, body)
         passage.conversation = self._admission.conversation(fields, body)
-        scene = self._scene(passage)
         if view.tools.provider:
-            await self._mind_provider_tools(passage, scene)
-        prepared, scene = await self._prepare(way.dialect, body, scene, passage)
+            await self._mind_provider_tools(passage, self._scene(passage))
+        prepared, scene = await self._prepare(way.dialect, body, passage)
         upstream = await self._open(way, "POST", up, prepared.body, self._deadline(passage))
         onward = Onward(way.dialect, prepared, self._with.ledger, self._leg_opener(way, up, view, passage))
         try:
@@ -150,12 +150,12 @@ class Listener:
             upstream.close()
             onward.close()
 
-    async def _prepare(self, dialect: Dialect, body: bytes, scene: Scene, passage: Passage) -> tuple[Prepared, Scene]:
+    async def _prepare(self, dialect: Dialect, body: bytes, passage: Passage) -> tuple[Prepared, Scene]:
         """The request with its hidden turns, and the scene with what the request says of the past."""
-        policy = self._asked(passage).revision.policy
+        policy, tenant = self._asked(passage).revision.policy, self._asked(passage).caller.tenant
         try:
-            prepared = await self._with.ledger.prepare(dialect, body, scene.tenant)
-            heard = await self._with.conversations.hear(dialect, prepared, policy, scene.tenant, passage.conversation)
+            prepared = await self._with.ledger.prepare(dialect, body, tenant)
+            heard = await self._with.conversations.hear(dialect, prepared, policy, tenant, passage.conversation)
         except envelope.EnvelopeError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
         except UnknownResultError as error:
@@ -165,8 +165,9 @@ class Listener:
             message = "the gate cannot record results at present"
             raise RefusedError(Fault.OVERLOADED, "store_unavailable", message) from None
         passage.restored, passage.taken_out = prepared.restored, prepared.taken_out
-        heard_before = dict(prepared.refusals)
-        return replace(prepared, body=heard.body), replace(scene, heard=heard_before, history=heard.history)
+        if heard.body is not prepared.body:
+            prepared = replace(prepared, body=heard.body)
+        return prepared, self._scene(passage, dict(prepared.refusals), heard.history)
 
     def _leg_opener(
         self, way: routes.Mediated, up: headers.Pairs, view: RequestView, passage: Passage
@@ -315,7 +316,9 @@ class Listener:
     def _deadline(self, passage: Passage) -> float:
         return passage.began + self._with.settings.limits.exchange_ms_max / 1000
 
-    def _scene(self, passage: Passage) -> Scene:
+    def _scene(
+        self, passage: Passage, heard: dict[tuple[str, str], int] | None = None, history: History = EMPTY
+    ) -> Scene:
         asking, view = self._asked(passage), passage.view
         return Scene(
             exchange=passage.id,
@@ -327,6 +330,8 @@ class Listener:
             claims=asking.claims,
             declared=view.tools.by_name,
             ambiguous=view.tools.ambiguous,
+            heard=heard or {},
+            history=history,
         )
 
     @staticmethod

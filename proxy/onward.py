@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Onward:
-    """Built with the request; `mark` names the hidden turn that this exchange may leave."""
+    """Built with the request."""
 
     def __init__(
         self,
@@ -37,8 +37,14 @@ class Onward:
         self._prepared = prepared
         self._ledger = ledger
         self._open_leg = open_leg
-        self.mark = new_hidden_id()
+        self._mark = ""
         self.legs: list[aiohttp.ClientResponse] = []
+
+    @property
+    def mark(self) -> str:
+        """Names the hidden turn that this exchange may leave; the same each time."""
+        self._mark = self._mark or new_hidden_id()
+        return self._mark
 
     @property
     def last_mark(self) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from interceptors.pipeline import Pipeline
 from policies.files import read_snapshot
 from policies.loader import load_snapshot
+from policies.model import Batch
 from policies.problems import DocumentError
 from policies.secrets import SecretError
 from proxy.config import ConfigError
@@ -39,12 +40,21 @@ class PolicyUnusableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One revision, whole: decide with `pipeline`, read with `facts`, recognise callers by `tokens` (their digests)."""
+    """One revision, whole: decide with `pipeline`, read with `facts`, recognise callers by `tokens` (their digests).
+
+    `together` are the tools of which one refused call refuses all of its turn.
+    """
 
     policy: Policy
     pipeline: Pipeline
     tokens: Mapping[str, bytes]
     facts: Mapping[str, FactSource]
+    together: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        tools = self.policy.tools.items()
+        together = frozenset(key for key, tool in tools if tool.batch is Batch.ALL_OR_NOTHING)
+        object.__setattr__(self, "together", together)
 
 
 @dataclass(frozen=True, slots=True)

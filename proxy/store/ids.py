@@ -37,12 +37,16 @@ def new_writer_id() -> str:
 
 
 def _timed(now: datetime) -> str:
-    return _time(int(now.timestamp() * 1000)) + _random(_RANDOM_LENGTH)
+    milliseconds = int(now.timestamp() * 1000)
+    return _spelled(milliseconds >> 10, _TIME_LENGTH - 2) + _LAST_TWO[milliseconds & 1023] + _random(_RANDOM_LENGTH)
 
 
-@lru_cache(maxsize=2)  # several ids are made in one millisecond
-def _time(milliseconds: int) -> str:
-    return "".join(chr(_ALPHABET[milliseconds >> 5 * place & 31]) for place in reversed(range(_TIME_LENGTH)))
+def _spell(number: int, length: int) -> str:
+    return "".join(chr(_ALPHABET[number >> 5 * place & 31]) for place in reversed(range(length)))
+
+
+_spelled = lru_cache(maxsize=2)(_spell)  # a second's ids have all but the last two characters of their time in common
+_LAST_TWO = tuple(_spell(number, 2) for number in range(1024))
 
 
 def _random(length: int) -> str:
