@@ -29,9 +29,9 @@ def false_claims(
 ) -> tuple[Claim, ...]:
     """The tools whose work the text claims though none of their calls was released, in the order of the policy.
 
-    `patterns` are by folded name, `released` the names of tools whose calls were released in the text's own turn. A
-    call counts wherever it stands in this request's history; what came back for it does not matter here. Linear, total: a
-    text that is no Unicode claims nothing that a reader could see.
+    `patterns` are by folded name, `released` the names of tools whose calls were released in the text's own turn.
+    A call counts wherever it stands in this request's history; what came back for it does not matter here. Linear,
+    total: a lone surrogate is read as a question mark.
     """
     done = {folded(name) for name in released}
     done |= {folded(entry.tool) for entry in history.entries if isinstance(entry, PastCall) and entry.released}

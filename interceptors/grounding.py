@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from interceptors.guarded import Guarded
 
 VALUES_MAX: Final = 64
-"""Values of one call that are looked for: the others are ungrounded."""
+"""Values of one argument that are looked for: the others are ungrounded."""
 
 _NAME: Final = "grounding"
 

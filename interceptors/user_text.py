@@ -48,6 +48,16 @@ _FORWARDED: Final = re2.compile(
     r"(?im)^[ \t]*-{2,}[ \t]*(?:original message|forwarded message|urspr\x{fc}ngliche nachricht"
     r"|weitergeleitete nachricht|message d'origine|mensaje original)[ \t]*-{2,}|^begin forwarded message:"
 )
+# Text agents put what tools answered, and retrieval what it found, behind a label: to the end, for what stands there
+# may hold any other label.
+_LABELLED: Final = re2.compile(
+    r"(?im)^[ \t*#]*(?:observation|context|(?:tool|function)(?: call)? (?:result|output|response))s?[ \t*]*:"
+)
+_TEMPLATES: Final = (
+    # LlamaIndex and LangChain, their templates for answering a question from what was retrieved.
+    (re2.compile(r"(?i)context information is below"), re2.compile(r"(?im)^query:")),
+    (re2.compile(r"(?i)use the following (?:pieces of )?(?:retrieved )?context"), re2.compile(r"(?im)^question:")),
+)
 _FENCE: Final = re2.compile(r"(?m)`{3,}|^[ \t]*~{3,}")
 _TAG: Final = re2.compile(r"<(/?)([A-Za-z_][A-Za-z0-9_:.-]*)([^<>]*)>")
 
@@ -68,10 +78,20 @@ def foreign(text: str, more: Iterable[Pattern] = ()) -> tuple[tuple[int, int], .
 def _spans(text: str, more: Iterable[Pattern]) -> Iterator[tuple[int, int]]:
     yield from (match.span() for match in _QUOTED.finditer(text))
     yield from ((match.start(), len(text)) for match in islice(_FORWARDED.finditer(text), 1))
+    yield from ((match.start(), len(text)) for match in islice(_LABELLED.finditer(text), 1))
+    yield from _templated(text)
     yield from _fenced(text)
     yield from _tagged(text)
     for pattern in more:
         yield from pattern.spans(text)
+
+
+def _templated(text: str) -> Iterator[tuple[int, int]]:
+    """From the beginning of a known template to the last mark behind which it puts the user's question."""
+    for beginning, question in _TEMPLATES:
+        for match in islice(beginning.finditer(text), 1):
+            ends = [mark.end() for mark in question.finditer(text) if mark.start() > match.start()]
+            yield match.start(), ends[-1] if ends else len(text)
 
 
 def _fenced(text: str) -> Iterator[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
@@ -38,9 +39,10 @@ def _segments(text: str) -> tuple[str, ...]:
         raise ValueError("a path has neither backslashes nor control characters")
     if text[0] == "~" or text != text.strip():
         raise ValueError("a path begins with neither a tilde nor a space, and ends in none")
+    plain = unicodedata.normalize("NFKC", text)  # some systems fit a full-width dot or slash to a plain one
+    if plain.count("/") != text.count("/") or "\\" in plain or ".." in plain.split("/"):
+        raise ValueError("a path holds no `..`, and no character that may stand for a dot or a slash")
     segments = [segment for segment in text.split("/") if segment not in ("", ".")]
-    if ".." in segments:
-        raise ValueError("a path holds no `..`")
     if text.startswith("//"):
         raise ValueError("a path begins with one slash")
     found = (ROOT, *segments) if text.startswith(ROOT) else tuple(segments)

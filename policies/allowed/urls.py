@@ -7,6 +7,7 @@ empty segments. Query and fragment are free.
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
@@ -125,8 +126,9 @@ def _segment(segment: str) -> str:
     if not segment or _SEGMENT.fullmatch(segment) is None:
         raise ValueError("the path of a URL has an empty segment, or a character that has no place in it")
     decoded = percent_decoded(segment)
-    if not _DECODED_NEVER.isdisjoint(decoded) or any(character < " " or character == "\x7f" for character in decoded):
+    plain = unicodedata.normalize("NFKC", decoded)  # some systems fit a full-width dot to a plain one
+    if not _DECODED_NEVER.isdisjoint(plain) or any(character < " " or character == "\x7f" for character in plain):
         raise ValueError("the path of a URL hides a character that others may decode")
-    if decoded.partition(";")[0].strip() in (".", ".."):
+    if plain.partition(";")[0].strip() in (".", ".."):
         raise ValueError("the path of a URL has a dot segment")
     return decoded

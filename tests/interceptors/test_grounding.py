@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interceptors.calls import Proposer
+from interceptors.chain import canonical
 from interceptors.conversation import TEXT_LENGTH_MAX
 from interceptors.decisions import Evidence, EvidenceKind, Grounded
 from interceptors.grounding import VALUES_MAX
 from interceptors.guarded import guarded, shown_path
+from interceptors.receipts import decided_record
 from interceptors.seen import Seen
-from policies.model import Category, Ruling
-from tests.interceptors.builders import context, decided, pipeline, proposal
+from interceptors.strict_json import parse_envelope
+from policies.model import Category, Mode, Ruling
+from tests.interceptors.builders import NOW, context, decided, pipeline, proposal
 from tests.interceptors.conversations import assistant, call, history, result, system, user
 
 if TYPE_CHECKING:
     from interceptors.decisions import Decision
     from interceptors.history import Entry
+    from interceptors.receipts import Decided
 
 POLICY = """
 unknown_tools: allow
@@ -309,3 +314,48 @@ def test_a_guarded_place_is_named_as_the_policy_spells_it() -> None:
     tool = PIPELINE.policy.tools["pay"]
     assert [place.rule(tool, "from") for place in guarded(tool.arguments)][-1] == "pay.arguments.rows[*].iban.from"
     assert shown_path(("a", "[*]", "[*]", "b")) == "a[*][*].b"
+
+
+def test_a_fabricated_id_is_asked_back() -> None:
+    """An agent that makes up the id of a record on an unrelated request (xorbitsai/xagent#2219, #2026) meets the user
+    instead; and where one is grounded, the place of the evidence is in the record, the value is not.
+    """
+    asked = [user("Summarise the weather."), assistant("Sure, I will look at file F4711.")]
+    assert decide('{"word": "F4711"}', *asked).reason == "ungrounded"
+
+    written = canonical(_record(decide('{"word": "F4711"}', *asked, user("Then open F4711."))))
+    payload: Any = parse_envelope(written)
+    assert [row for row in payload["verdicts"] if row["interceptor"] == "grounding"][1]["evidence"] == [
+        {"argument": "word", "kind": "user", "turn": 2, "start": 10, "end": 15, "path": "", "receipt": ""}
+    ]
+    assert b"F4711" not in written
+
+
+def test_only_rows_with_evidence_have_a_place_for_it() -> None:
+    """Records of rows without evidence are the bytes that they were before there was any."""
+    written: Any = parse_envelope(canonical(_record(decide("{}", user("hello")))))
+    assert {row["interceptor"]: "evidence" in row for row in written["verdicts"]} == {
+        "shape": False,
+        "capability": False,
+        "grounding": True,
+    }
+
+
+def _record(decision: Decision) -> Decided:
+    return decided_record(
+        decision,
+        receipt="rc_1",
+        time=NOW,
+        exchange="ex_1",
+        turn=1,
+        position=0,
+        tenant="t",
+        identity=None,
+        subject="",
+        proposer=Proposer.MODEL,
+        dialect="anthropic",
+        model="m",
+        call_id="c",
+        mode=Mode.ENFORCE,
+        latencies={},
+    )

@@ -46,6 +46,13 @@ def own(text: str, *patterns: str) -> str:
         "-----Original Message-----\nX",
         "---------- Forwarded message ----------\nX",
         "Begin forwarded message:\n\nX",
+        "Thought: a\nAction: b\nObservation: X",
+        "Observation: a\nUser: X",
+        "Question: a\nContext: X\nQuestion: X",
+        "**Tool result:**\nX",
+        "Context information is below.\n---\nX\n---\nQuery: a\nAnswer:",
+        "Context information is below.\n---\nQuery: X\n---\nQuery: a\nAnswer:",
+        "Use the following pieces of context to answer.\n\nX\n\nQuestion: a",
         "<document>a</document>X<document>b</document>",
         "<user_query>a</user_query><context>X</context>",
         "<context><user_query>X</user_query></context>",
@@ -74,6 +81,9 @@ def test_foreign_text_is_not_the_users(text: str) -> None:
         "a -> X",
         "`X`",
         "-- X",
+        "in this context: X",
+        "Context information is below.\n---\na\n---\nQuery: X\nAnswer:",
+        "Use the following pieces of context to answer.\n\na\n\nQuestion: X\nHelpful Answer:",
     ],
 )
 def test_the_users_own_words_are_theirs(text: str) -> None:

@@ -357,7 +357,7 @@ ARGUMENT = "tools: {t: {arguments: {a: {%s}}}, u.v: {}, u: {}}"
         ("type: string, allow: {urls: ['ftp://a']}", "the scheme of a URL is http, https, ws or wss"),
         ("type: string, allow: {urls: ['http://a/?b']}", "a list looks at no query and no fragment"),
         ("type: string, allow: {urls: ['http://*.com']}", "this allows a whole top-level domain"),
-        ("type: string, allow: {paths: [/a/../b]}", "a path holds no `..`"),
+        ("type: string, allow: {paths: [/a/../b]}", "a path holds no `..`, and"),
         ("type: string, allow: {accounts: [DE89370400440532013001]}", "neither an IBAN with its checksum nor"),
         ("type: string, allow: {values: constants.x}", "expected a list, a constant such as constants.partners"),
         ("type: string, allow: {values: [a], forbid: nope}", "the reason 'nope' is not declared"),
