@@ -70,8 +70,7 @@ class PreparedTool:
     """A tool of the policy, or `Policy.unknown_tool` (`is_named` is then false), with what every call of it needs.
 
     `fields` are the fields of each fact that its rules and limits read: those a receipt shows. `money` is its first
-    amount.
-    `guarded` are the arguments with a list or a source.
+    amount, `guarded` are the arguments with a list or a source.
     """
 
     tool: Tool
@@ -81,16 +80,26 @@ class PreparedTool:
     fields: Mapping[str, tuple[str, ...]]
     money: str | None
     guarded: tuple[Guarded, ...] = ()
+    cells: Mapping[str, tuple[PreparedRule, ...]] = field(default_factory=dict)  # the rules of its action in each
 
     @classmethod
     def of(cls, tool: Tool, *, is_named: bool) -> PreparedTool:
-        rules = tuple(_prepared(rule, frozenset(tool.facts)) for rule in tool.rules)
+        mapped = frozenset(tool.facts)
+        rules = tuple(_prepared(rule, mapped) for rule in tool.rules)
         read = {path for rule in tool.rules for path in _paths(rule)}
+        cells: dict[str, tuple[PreparedRule, ...]] = {}
+        if tool.matrix is not None:
+            cells = {
+                name: tuple(_prepared(rule, mapped) for rule in one.rules) for name, one in tool.matrix.actions.items()
+            }
+            read |= {path for rule in tool.matrix.rules for path in _paths(rule)}
+            read |= {path for expression in tool.matrix.expressions for path in expression.paths}
         limits = (*tool.limits, *((tool.once_per,) if tool.once_per is not None else ()))
         read |= {path for limit in limits for expression in limit.expressions for path in expression.paths}
         fields = {fact: tuple(sorted({_field_of(path) for path in read if path[0] == fact})) for fact in tool.facts}
         money = (name for name, argument in (tool.arguments or {}).items() if argument.type.kind is Kind.MONEY)
-        return cls(tool, is_named, tool.effect is ToolEffect.WRITE, rules, fields, next(money, None), guarded(tool.arguments))
+        is_write = tool.effect is ToolEffect.WRITE
+        return cls(tool, is_named, is_write, rules, fields, next(money, None), guarded(tool.arguments), cells)
 
 
 def _prepared(rule: Rule, facts: frozenset[str]) -> PreparedRule:
@@ -114,7 +123,7 @@ def _field_of(path: tuple[str, ...]) -> str:
 
 @dataclass(slots=True)
 class Case:
-    """One decision in the making. Interceptors read it; those of facts and of limits write the fields that are theirs."""
+    """One decision in the making. Interceptors read it; those of facts and of limits write the fields they own."""
 
     policy: Policy
     call: Call

@@ -86,10 +86,10 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         agents = await _start(stack, _agent_runner(listener, settings), settings.listen)
         gc.collect()
         gc.freeze()  # what serves all requests need not be walked again and again: a whole collection halts the loop
-        retention = asyncio.ensure_future(_retain(settings, store, ledger, logs))
-        stack.callback(retention.cancel)
-        expiry = asyncio.ensure_future(expire_held(store, utc_now, metrics.store_failed))
-        stack.callback(expiry.cancel)
+        sweeps = asyncio.gather(
+            _retain(settings, store, ledger, logs), expire_held(store, utc_now, metrics.store_failed)
+        )
+        stack.callback(sweeps.cancel)
         logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
         sys.stdout.write(f"listening on http://{agents.address}\n")
         sys.stdout.flush()
@@ -98,8 +98,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         logs.event(Event.DRAINING, listener="agent")
         await agents.stop()
         await admin.stop()
-        retention.cancel()
-        expiry.cancel()
+        sweeps.cancel()
         await outcomes.close()
         head = store.head  # behind everything that this process writes
         logs.event(Event.CHAIN_HEAD, writer=head.writer, seq=head.seq, hash=head.hash)

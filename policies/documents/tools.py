@@ -12,12 +12,13 @@ from policies.documents.arguments import arguments_type, read_arguments
 from policies.documents.facts import fact_type
 from policies.documents.guards import GuardScope, read_egress
 from policies.documents.limits import Limits, read_limits
+from policies.documents.money import with_money
 from policies.documents.rules import Place, read_rules
 from policies.documents.scalars import identifier
-from policies.documents.settlement import read_settle_within, read_settlement
+from policies.documents.settlement import read_settle_within
 from policies.expressions import EACH, Expression, ExpressionError, Scope, compile_expression, dotted
 from policies.model import SETTLE_WITHIN, Argument, Batch, Fact, FactUse, OnRefusal, Rule, Tool, ToolEffect, folded
-from policies.nodes import joined, listed, suggestion
+from policies.nodes import listed, suggestion
 from policies.values import ANY, Kind, Type, record_of
 
 if TYPE_CHECKING:
@@ -139,46 +140,13 @@ def _read_tool(name: str, mapping: MappingNode, around: Surroundings, defaults: 
     node = mapping.get("facts")
     if node is not None:
         with problems.collect():
-            facts, roots = _read_uses(node.mapping(), args, around, problems)
+            facts, roots = read_uses(node.mapping(), args, around, problems)
     place = around.place(args, roots, f"the tool {name!r} does not map this fact, add it to its `facts`")
     effect, on_refusal, rules, escalation = _judged(mapping, name, place, defaults, problems)
     tool = Tool(name, effect, on_refusal, facts, arguments, defaults.rules + rules, escalation, mapping.origin)
     batch = read_batch(mapping, defaults.batch, problems)
     tool = replace(tool, batch=batch, egress=_egress(mapping, defaults.egress, around, problems))
-    return Placed(_with_money(tool, mapping, place, around, defaults, problems), place)
-
-
-def _with_money(  # noqa: PLR0913, PLR0917 - what a tool is read from
-    tool: Tool, mapping: MappingNode, place: Place, around: Surroundings, defaults: Defaults, problems: Problems
-) -> Tool:
-    """The tool with its limits, and with what settles what they hold."""
-    own, settle_within = Limits(), defaults.settle_within
-    with problems.collect():
-        if (node := mapping.get("limits")) is not None:
-            own = read_limits(node, tool.name, place, problems)
-    with problems.collect():
-        settle_within = read_settle_within(mapping, defaults.settle_within)
-    settlement = read_settlement(
-        mapping, around.constants, tool.arguments, problems, has_time_zone=around.has_time_zone
-    )
-    whole = replace(
-        tool,
-        limits=defaults.limits + own.limits,
-        once_per=own.once_per,
-        inject=settlement.inject,
-        result=settlement.result,
-        not_executed_when=settlement.not_executed_when,
-        settle_within=settle_within,
-    )
-    if not whole.reserves:
-        for key in ("not_executed_when", "settle_within"):
-            if key in mapping:
-                message = f"'{key}' goes with a limit that sums, counts or says once_per: without, nothing is held"
-                problems.add(mapping.origin_of(key), joined(mapping.path, key), message)
-    if whole.inject is not None and whole.once_per is None:
-        message = "'inject' goes with a `once_per` limit: without, each call is an intent of its own"
-        problems.add(mapping.origin_of("inject"), joined(mapping.path, "inject"), message)
-    return whole
+    return Placed(with_money(tool, mapping, place, around.constants, defaults, problems), place)
 
 
 def read_batch(mapping: MappingNode, default: Batch, problems: Problems) -> Batch:
@@ -225,7 +193,7 @@ def _read_escalation(mapping: MappingNode, place: Place, problems: Problems) -> 
     return found
 
 
-def _read_uses(
+def read_uses(
     mapping: MappingNode, args: Type, around: Surroundings, problems: Problems
 ) -> tuple[dict[str, FactUse], dict[str, Type]]:
     """The facts of a tool in an order in which they can be read, and the roots that they are in its expressions."""

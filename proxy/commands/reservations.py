@@ -9,7 +9,7 @@ import click
 import orjson
 
 from interceptors.kinds import MoneyState
-from proxy.admin.app import reservation_json
+from proxy.admin.reservations import reservation_json
 from proxy.commands.admin_client import admin_options, ask
 from proxy.commands.common import failing_on, printable, state_option
 from proxy.store import StoreError, open_reader

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interceptors.calls import ToolCall
 from interceptors.decisions import Needs
 from interceptors.obligations import InjectKey, injected, injection_of, key_of, reserve_of
 from interceptors.usage import (
@@ -29,7 +30,7 @@ from interceptors.windows import window_start
 from policies.limits import Calendar
 from policies.model import Ruling
 from policies.values import Money
-from tests.interceptors.builders import NOW, context, declared, decided, facts, pipeline, proposal
+from tests.interceptors.builders import NOW, context, decided, declared, facts, pipeline, proposal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

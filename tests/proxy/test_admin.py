@@ -7,7 +7,7 @@ import stat
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import aiohttp
 import pytest
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from proxy.ledger.keeper import Ledger
+
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TOKENS = {role: role.value[0] * 24 for role in Role}
 PERSONS = [PersonToken(role.value, role, token) for role, token in TOKENS.items()]
@@ -61,6 +63,13 @@ class NoSink:
         self.written += data
 
     def flush(self) -> None: ...
+
+
+class NoLedger:
+    """The ledger of a test that does not look at it."""
+
+    def erase(self, _: str) -> int:
+        return 0
 
 
 @dataclass
@@ -99,6 +108,7 @@ async def _desk(tmp_path: Path) -> AsyncIterator[Desk]:
         Collaborators(
             persons=Persons(PERSONS),
             store=store,
+            ledger=cast("Ledger", NoLedger()),
             policy=source,
             metrics=Metrics(),
             logs=Logs(sink),
