@@ -272,9 +272,9 @@ class Exchange:
             raise
 
     async def _keep_alive(self) -> None:
-        if self._streamed and self._gate.holding and self._dialect.keepalive:
+        if self._streamed and self._gate.holding:
             await self._flush()
-            await self._down.write(self._dialect.keepalive)
+            await self._down.write(self._gate.keepalive())
 
     async def _carry_out(self, commands: Sequence[Command]) -> None:
         if len(commands) == 1 and type(commands[0]) is Write and not commands[0].calls:  # text that nothing holds

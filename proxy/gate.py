@@ -96,6 +96,10 @@ class Gate:
         """The dialect's own end was read, and all that came has left."""
         return self._ended and not self._queue
 
+    def keepalive(self) -> bytes:
+        """What the client may hear while something is held; never in the middle of a frame."""
+        return self._writer.keepalive()
+
     def undelivered(self) -> tuple[wire.Key, ...]:
         """The calls that have not left, for the receipt of an abort."""
         return tuple(key for key, held in self._calls.items() if held.stage is not Stage.RESOLVED)

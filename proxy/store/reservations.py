@@ -131,7 +131,7 @@ def released_calls(
         page = wanted[start : start + _CALLS_MAX]
         marks = ", ".join("?" * len(page))
         rows = connection.execute(
-            "SELECT receipt, call_id, tool, argument_digest, time, reservation, state FROM releases"  # noqa: S608 # marks
+            "SELECT receipt, call_id, tool, argument_digest, time, reservation, state FROM releases"  # noqa: S608 # question marks
             f" WHERE tenant = ? AND call_id IN ({marks}) AND aborted = 0 ORDER BY time, receipt",
             (tenant, *page),
         )

@@ -12,7 +12,6 @@ from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION
 from proxy.wire.dialect import DeclaredTools, Fault, Reader, RequestView, Writer, declared_tools
-from proxy.wire.sse import event_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +68,6 @@ class AnthropicMessages:
         ("GET", "/v1/models/*"),
         ("GET", "/models/*"),
     )
-    keepalive = event_frame("ping", b'{"type": "ping"}')
 
     def request(self, body: bytes) -> RequestView:
         raw = envelope.members(body)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 from proxy.wire.anthropic_reader import Opening
 
+PING = event_frame("ping", b'{"type": "ping"}')
+
 
 class AnthropicStreamWriter:
     def __init__(self) -> None:
@@ -182,6 +184,9 @@ class AnthropicStreamWriter:
         block = envelope.encode({"type": "text", "text": ""})
         return _block(index, block, {"type": "text_delta", "text": text})
 
+    def keepalive(self) -> bytes:
+        return PING
+
     def finish(self) -> bytes:
         out = [
             event_frame("content_block_stop", envelope.encode({"type": "content_block_stop", "index": index}))
@@ -261,6 +266,9 @@ class AnthropicBodyWriter:
         if refused and len(refused) == len(entry.keys) and entry.value.get("stop_reason") == "tool_use":
             changes |= {"stop_reason": "end_turn", "stop_sequence": None}
         return envelope.edited(data, **changes)
+
+    def keepalive(self) -> bytes:
+        return b""
 
     def finish(self) -> bytes:
         return b""

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 
 DONE = b"[DONE]"
+NO_ENVELOPE = b'{"choices":[]}'
+COMMENT = b": keep-alive\n\n"
+CHUNK_EVERY = 4
 CALL_REASONS = frozenset({"tool_calls", "function_call"})
 
 
@@ -47,8 +50,9 @@ class ChatStreamWriter:
         self._choices: dict[int, _Sent] = {}
         self._edited: set[int] = set()  # choices whose calls do not leave as they came
         self._sorted = 0
-        self._envelope: bytes = b'{"choices":[]}'
+        self._envelope = NO_ENVELOPE
         self._done_sent = False
+        self._keepalives = 0
 
     def seal(self, mark: str) -> None:
         """Nothing in this dialect is bound to what stands before it."""
@@ -112,9 +116,11 @@ class ChatStreamWriter:
                 choices += self._answers(envelope.encode({"index": index, "finish_reason": None}), sent, {}, None)
         return self._chunk(choices) if choices else b""
 
-    def _chunk(self, choices: list[bytes]) -> bytes:
+    def _chunk(self, choices: list[bytes], without: Sequence[str] = ()) -> bytes:
         """A chunk of ours. Usage is stated again where the last chunk stated it: clients keep the last one."""
         members = envelope.members(self._envelope)
+        for member in without:
+            members.pop(member, None)
         return event_frame(None, envelope.join({**members, "choices": envelope.join_list(choices)}))
 
     def _count_plain(self, entry: FrameRead) -> None:
@@ -197,6 +203,13 @@ class ChatStreamWriter:
             return [envelope.edited(raw, delta=envelope.join(members), finish_reason=finish)]
         second = envelope.edited(raw, delta=_survivors_delta(survivors, place), finish_reason=finish)
         return [envelope.edited(raw, delta=envelope.join(members), finish_reason=None), second] if members else [second]
+
+    def keepalive(self) -> bytes:
+        """A comment, and every fourth time an empty chunk: some clients wait for chunks and count no comments."""
+        self._keepalives += 1
+        if self._keepalives % CHUNK_EVERY or self._envelope == NO_ENVELOPE:
+            return COMMENT
+        return self._chunk([envelope.encode({"index": 0, "delta": {}, "finish_reason": None})], without=("usage",))
 
     def finish(self) -> bytes:
         rest = self._rest()
@@ -298,6 +311,9 @@ class ChatBodyWriter:
         if finish in CALL_REASONS and not survivors:
             finish = "stop"
         return envelope.edited(raw, message=envelope.join(members), finish_reason=finish)
+
+    def keepalive(self) -> bytes:
+        return b""
 
     def finish(self) -> bytes:
         return b""

@@ -95,6 +95,10 @@ class Writer(Protocol):
         """A text of ours behind what was sent, then the end of a leg that was kept back."""
         ...
 
+    def keepalive(self) -> bytes:
+        """What a client may hear between two frames without reading anything into it; nothing for a body."""
+        ...
+
     def finish(self) -> bytes:
         """End a turn that upstream did not end: what is open is closed, the reason is a plain end."""
         ...
@@ -123,11 +127,6 @@ class Dialect(Protocol):
     @property
     def passive(self) -> tuple[tuple[str, str], ...]:
         """Methods and paths that neither return nor execute calls and pass verbatim; a last `*` is one segment."""
-        ...
-
-    @property
-    def keepalive(self) -> bytes:
-        """What a client may hear in mid-stream without reading anything into it."""
         ...
 
     def request(self, body: bytes) -> RequestView:

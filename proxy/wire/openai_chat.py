@@ -51,7 +51,6 @@ class OpenAIChat:
     provider = "openai"
     paths = ("/v1/chat/completions", "/chat/completions")
     passive = (("GET", "/v1/models"), ("GET", "/models"), ("GET", "/v1/models/*"), ("GET", "/models/*"))
-    keepalive = b": keep-alive\n\n"
 
     def request(self, body: bytes) -> RequestView:
         raw = envelope.members(body)

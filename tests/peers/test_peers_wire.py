@@ -370,7 +370,7 @@ def test_a_double_fails(claim: Claim, double: Subject) -> None:
 @pytest.mark.parametrize("keepalive", [None, b"data: {}\n\n", b": half"])
 def test_33_a_keep_alive_says_nothing_and_splits_nothing(dialect: Any, keepalive: bytes | None) -> None:
     """While a call is held the client hears something that no reader takes anything from, between any two writes."""
-    ours = dialect.keepalive if keepalive is None else keepalive
+    ours = dialect.writer(streamed=True).keepalive() if keepalive is None else keepalive
     frames = frames_of(TURN)[dialect]
     for rule in (allow, deny, second_only):
         result = subjects.gate(dialect, frames, rule)
