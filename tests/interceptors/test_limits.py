@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interceptors.calls import ToolCall
+from interceptors.caps import charges
 from interceptors.decisions import Needs
 from interceptors.obligations import InjectKey, injected, injection_of, key_of, reserve_of
 from interceptors.usage import (
@@ -343,6 +344,17 @@ def test_windows_begin_on_the_calendar_of_the_policy(now: datetime) -> None:
     assert (day.hour, day.minute, month.day) == (0, 0, 1)
     assert window_start(timedelta(hours=1), now, zone) == now - timedelta(hours=1)
     assert window_start(None, now, zone) is None
+
+
+def test_two_limits_that_measure_the_same_share_a_charge() -> None:
+    """A day and a month of one sum are one cap: what is held is held once, with what the fact counted if one does."""
+    sum_ = "sum: args.amount, per: args.order_id"
+    deciding = desk(f"escalate: daily, {sum_}, each: day, max: 80.00 USD", f"{OVER_PAID}, fact_counts: order.refunded")
+    reserve = reserve_of(ask(deciding))
+    assert reserve is not None
+    [one] = reserve.charges
+    assert (one.charge, len(reserve.rests_on)) == (Charge("USD", 6000, 0), 2)
+    assert charges([]) == ()
 
 
 def test_all_unnamed_tools_share_a_cap() -> None:

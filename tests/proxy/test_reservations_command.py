@@ -169,9 +169,9 @@ async def test_what_is_held_too_long_becomes_unknown_by_itself(tmp_path: Path) -
         desk = await open_desk(store)
         await desk.turn("60")
         failures: list[None] = []
-        flaky = _Flaky(store)
+        flaky: Any = _Flaky(store)
         sweep = asyncio.ensure_future(
-            expire_held(flaky, lambda: NOW + timedelta(hours=1), lambda: failures.append(None), every=0.01)  # type: ignore[arg-type]
+            expire_held(flaky, lambda: NOW + timedelta(hours=1), lambda: failures.append(None), every=0.01)
         )
         while await desk.states() != ["unknown"]:
             await asyncio.sleep(0.01)
