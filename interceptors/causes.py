@@ -44,6 +44,11 @@ class RefusalCause(Enum):
     FIELD_UNREADABLE = "a field is missing or of another type"
     EXPRESSION_ERROR = "an expression has no value"
     NO_LIMIT = "no limit is recorded"
+    NO_CELL = "no policy for this case and customer"
+    OWNER_KEEPS = "the owner keeps this class for people"
+    NOT_IN_CELL = "the cell does not hold the action"
+    ABOVE_LIMIT = "the value is above the limit of the cell, or above the ceiling"
+    CASE_CHANGED = "the case changed within the conversation"
     PENDING = "the outcome of the same call is not known yet"
     RAISED = "an interceptor raised"
     STORE_DOWN = "the store failed"
@@ -85,6 +90,11 @@ _ROWS: Final[Mapping[RefusalCause, tuple[Ruling, str]]] = MappingProxyType(
         RefusalCause.FIELD_UNREADABLE: (Ruling.ESCALATE, "facts_incomplete"),
         RefusalCause.EXPRESSION_ERROR: (Ruling.ESCALATE, "facts_incomplete"),
         RefusalCause.NO_LIMIT: (Ruling.ESCALATE, "no_limit"),
+        RefusalCause.NO_CELL: (Ruling.ESCALATE, "no_cell"),
+        RefusalCause.OWNER_KEEPS: (Ruling.ESCALATE, "owner_keeps"),
+        RefusalCause.NOT_IN_CELL: (Ruling.FORBID, "not_in_cell"),
+        RefusalCause.ABOVE_LIMIT: (Ruling.ESCALATE, "above_limit"),
+        RefusalCause.CASE_CHANGED: (Ruling.ESCALATE, "case_changed"),
         RefusalCause.PENDING: (Ruling.FORBID, "pending_reconciliation"),
         RefusalCause.RAISED: (Ruling.FORBID, "internal_error"),
         RefusalCause.REPEATED: (Ruling.FORBID, "repeated"),

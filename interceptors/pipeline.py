@@ -16,6 +16,7 @@ from interceptors.egress import EgressGuard
 from interceptors.facts import FactReader
 from interceptors.grounding import Grounding
 from interceptors.limits import Limits
+from interceptors.matrix import CaseMatrix
 from interceptors.names import shown
 from interceptors.redaction import redacted
 from interceptors.replies import message, next_step, reply, summary
@@ -42,6 +43,7 @@ INTERCEPTORS: Final[tuple[Interceptor, ...]] = (
     Grounding(),
     FactReader(),
     Rules(),
+    CaseMatrix(),
     Limits(),
 )
 """In the order of their stages. One more is one more file and one more line here."""

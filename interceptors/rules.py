@@ -28,10 +28,11 @@ class Rules:
         if not case.found.rules:
             return ()
         environment = case.environment
-        return tuple([_row(rule, environment, case.failed) for rule in case.found.rules])
+        return tuple([row(rule, environment, case.failed) for rule in case.found.rules])
 
 
-def _row(prepared: PreparedRule, environment: Environment, failed: frozenset[str]) -> Verdict:
+def row(prepared: PreparedRule, environment: Environment, failed: frozenset[str]) -> Verdict:
+    """The row of one rule, wherever it stands: it fires, is silent, or cannot be judged."""
     lacking = prepared.facts & failed
     if lacking:
         # The verdict about the fact refuses the call already; `facts_incomplete` here would hide its `missing:`.

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from policies.documents import keys
+from policies.documents.cases import Governed, read_cases
 from policies.documents.facts import read_facts
 from policies.documents.guards import GuardScope, read_not_user
 from policies.documents.replies import check_missing, present, read_replies
 from policies.documents.scalars import label
 from policies.documents.sections import read_constants, read_identities, read_reasons, read_session
 from policies.documents.tools import Defaults, Placed, Surroundings, read_defaults, read_tools
-from policies.model import Mode, Policy, Tool, UnknownResults, UnknownTools
+from policies.matrix import Matrix
+from policies.model import Mode, Policy, Tool, ToolEffect, UnknownResults, UnknownTools
 from policies.problems import DocumentError, Problems
 from policies.values import ANY, Type, record_of, type_of_value
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from policies.lists import Lists
+    from policies.matrix import Cases
     from policies.model import Fact, Identity, Origin, Reason, SessionField
     from policies.nodes import MappingNode, Node
     from policies.patterns import Pattern
@@ -71,7 +74,8 @@ def compile_policy(
         constants=present(parts.constants),
         facts=present(parts.facts),
         tools={key: placed.tool for key, placed in present(parts.tools).items()},
-        unknown_tool=_unknown_tool(parts.defaults),
+        unknown_tool=_unknown_tool(parts.defaults, None if parts.governed is None else parts.governed.cases),
+        cases=None if parts.governed is None else parts.governed.cases,
         files=files,
         revision=revision,
         constant_origins=_origins(root.get("constants")),
@@ -102,6 +106,7 @@ class _Parts(NamedTuple):
     tools: dict[str, Placed | None]
     identities: dict[str, Identity]
     replies: dict[str, Reason]
+    governed: Governed | None = None
 
 
 def _settings(sections: _Sections) -> _Settings:
@@ -139,8 +144,10 @@ def _parts(sections: _Sections, folder: Path, unknown_tools: UnknownTools, lists
     spelled = {key: key if placed is None else placed.tool.name for key, placed in tools.items()}
     closed = unknown_tools is not UnknownTools.ALLOW
     identities = sections.entries("identities", lambda node: read_identities(node, spelled, problems, closed=closed))
+    governed = sections.read("cases", lambda node: read_cases(node, around, tools, len(defaults.rules), problems), None)
+    tools = tools if governed is None else governed.tools
     replies = read_replies(present(reasons), present(tools).values(), around, defaults, problems)
-    return _Parts(session, constants, facts, defaults, tools, identities, replies)
+    return _Parts(session, constants, facts, defaults, tools, identities, replies, governed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +205,8 @@ def _origins(section: Node | None) -> dict[str, Origin]:
     return {} if section is None else {name: section.mapping().origin_of(name) for name in section.mapping().entries}
 
 
-def _unknown_tool(defaults: Defaults) -> Tool:
+def _unknown_tool(defaults: Defaults, cases: Cases | None) -> Tool:
     tool = Tool("", defaults.effect, defaults.on_refusal, {}, None, defaults.rules, defaults.escalation, None)
     tool = replace(tool, batch=defaults.batch)
-    return replace(tool, limits=defaults.limits, settle_within=defaults.settle_within, egress=defaults.egress)
+    tool = replace(tool, limits=defaults.limits, settle_within=defaults.settle_within, egress=defaults.egress)
+    return tool if cases is None or tool.effect is ToolEffect.READ else replace(tool, matrix=Matrix(cases))

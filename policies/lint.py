@@ -43,7 +43,7 @@ def _tools(policy: Policy) -> tuple[Tool, ...]:
 
 
 def _unused(policy: Policy) -> Iterator[Finding]:
-    rules = [rule for tool in _tools(policy) for rule in tool.rules]
+    rules = [rule for tool in _tools(policy) for rule in tool.all_rules]
     reasons = {rule.reason for rule in rules} | {fact.missing[1] for fact in policy.facts.values()}
     reasons |= {reason for tool in _tools(policy) for reason in guard_reasons(tool)}
     reasons |= {limit.reason for tool in _tools(policy) for limit in limits_of(tool)}
@@ -64,6 +64,7 @@ def _unused(policy: Policy) -> Iterator[Finding]:
             origin = policy.constant_origins.get(name)
             yield Finding(origin, FindingCode.UNUSED_CONSTANT, f"nothing reads the constant {name!r}")
     mapped = {name for tool in policy.tools.values() for name in tool.facts}
+    mapped |= set(policy.cases.facts) if policy.cases is not None else set()
     for name, fact in policy.facts.items():
         if name not in mapped:
             yield Finding(fact.origin, FindingCode.UNUSED_FACT, f"no tool maps the fact {name!r}")
@@ -82,6 +83,8 @@ def _all_paths(policy: Policy, rules: list[Rule]) -> Iterator[tuple[str, ...]]:
         for limit in limits_of(tool):
             for expression in limit.expressions:
                 yield from expression.paths
+        for expression in tool.matrix.expressions if tool.matrix is not None else ():
+            yield from expression.paths
         if tool.not_executed_when is not None:
             yield from tool.not_executed_when.paths
 
@@ -89,7 +92,7 @@ def _all_paths(policy: Policy, rules: list[Rule]) -> Iterator[tuple[str, ...]]:
 def _misfits(policy: Policy) -> Iterator[Finding]:
     """A reason of category `escalated` is for what goes to a person, and only for that."""
     uses: list[tuple[Ruling, str, Origin | None, str]]
-    uses = [(rule.ruling, rule.reason, rule.origin, rule.id) for tool in _tools(policy) for rule in tool.rules]
+    uses = [(rule.ruling, rule.reason, rule.origin, rule.id) for tool in _tools(policy) for rule in tool.all_rules]
     uses += [(one.ruling, one.reason, one.origin, one.id) for tool in _tools(policy) for one in limits_of(tool)]
     uses += [
         (Ruling.FORBID, code, tool.origin, tool.name) for tool in policy.tools.values() for code in guard_reasons(tool)

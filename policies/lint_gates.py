@@ -12,7 +12,7 @@ from policies.model import Ruling, ToolEffect
 from policies.values import ANY, Kind, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from policies.expressions import Expression
     from policies.expressions.syntax import Node
@@ -28,15 +28,21 @@ def unreachable(tool: Tool) -> Iterator[Finding]:
 
     Of two rules with one outcome the first gives the reason.
     """
+    yield from _unreachable(tool.rules)
+    for action in tool.matrix.actions.values() if tool.matrix is not None else ():
+        yield from _unreachable(action.rules)
+
+
+def _unreachable(rules: Sequence[Rule]) -> Iterator[Finding]:
     order = (Ruling.FORBID, Ruling.ESCALATE, Ruling.CLARIFY)
-    always = [(order.index(rule.ruling), at) for at, rule in enumerate(tool.rules) if not conditions(rule)]
+    always = [(order.index(rule.ruling), at) for at, rule in enumerate(rules) if not conditions(rule)]
     if not always:
         return
     strongest, at_strongest = min(always)
-    for at, rule in enumerate(tool.rules):
+    for at, rule in enumerate(rules):
         rank = order.index(rule.ruling)
         if rank > strongest or (rank == strongest and at > at_strongest):
-            message = f"{rule.id} never decides: {tool.rules[at_strongest].id} always fires"
+            message = f"{rule.id} never decides: {rules[at_strongest].id} always fires"
             yield Finding(rule.origin, FindingCode.UNREACHABLE_RULE, message)
 
 
@@ -52,7 +58,7 @@ def decorative(policy: Policy, tool: Tool) -> Iterator[Finding]:
     is looked up in. Two arguments that are only compared with each other are decorative whatever they are.
     """
     scope = Scope({"args": arguments_type(tool.arguments)})
-    for rule in tool.rules:
+    for rule in tool.all_rules:
         paths = {path for expression in conditions(rule) for path in expression.paths}
         claimed = sorted(path for path in paths if path[0] == "args")
         constants = {path[1] for path in paths if path[0] == "constants" and len(path) > 1}
@@ -96,7 +102,7 @@ def not_owned(policy: Policy, tool: Tool) -> Iterator[Finding]:
     """
     if tool.effect is not ToolEffect.WRITE:
         return
-    compared = {path for rule in tool.rules for one in conditions(rule) for path in _compared_with_session(one)}
+    compared = {path for rule in tool.all_rules for one in conditions(rule) for path in _compared_with_session(one)}
     for name, use in tool.facts.items():
         key = next(iter(use.key.paths))
         if key[0] != "args":

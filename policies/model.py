@@ -14,6 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from policies.limits import Measure
+from policies.matrix import CaseOfTool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from policies.expressions import Expression
     from policies.guards import Egress, ValueSource
     from policies.limits import Limit, OncePer
+    from policies.matrix import Cases, Matrix
     from policies.patterns import Pattern
     from policies.secrets import Expandable
     from policies.templates import Template
@@ -222,6 +224,12 @@ class Tool:
     result: Mapping[str, FactField] = field(default_factory=dict)  # what may be read of its results
     not_executed_when: Expression | None = None  # None: no result frees what was reserved
     settle_within: timedelta = SETTLE_WITHIN
+    matrix: Matrix | None = None  # None: its own rules govern it
+
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """Its own rules, and those of its actions in the cells."""
+        return self.rules if self.matrix is None else (*self.rules, *self.matrix.rules)
 
     @property
     def reserves(self) -> bool:
@@ -283,6 +291,7 @@ class Policy:
     revision: str
     unknown_results: UnknownResults = UnknownResults.PASS
     constant_origins: Mapping[str, Origin] = field(default_factory=dict)
+    cases: Cases | None = None
     not_user: tuple[Pattern, ...] = ()  # beside the built-in ones: what of a user's text is not the user's own
 
     def tool(self, name: str) -> Tool | None:
@@ -291,6 +300,8 @@ class Policy:
     @property
     def reads_history(self) -> bool:
         """Whether any decision reads the conversation."""
+        if self.cases is not None and isinstance(self.cases.source, CaseOfTool):
+            return True
         arguments = [argument for tool in self.tools.values() for argument in (tool.arguments or {}).values()]
         return any(map(_has_sources, arguments))
 

@@ -84,6 +84,11 @@ _ROWS: Final = (
     SystemReason("facts_unavailable", Category.TRANSIENT, "A record that decides this call could not be read.", _LATER),
     SystemReason("facts_incomplete", Category.ESCALATED, "A record that decides this call is incomplete.", _PERSON),
     SystemReason("no_limit", Category.ESCALATED, "No limit is recorded for this call.", _PERSON),
+    SystemReason("no_cell", Category.ESCALATED, "No policy is recorded for this case and customer.", _PERSON),
+    SystemReason("owner_keeps", Category.ESCALATED, "A person decides in cases of this kind.", _PERSON),
+    SystemReason("not_in_cell", Category.POLICY, "This is not among what may be done in this case.", _STOP),
+    SystemReason("above_limit", Category.ESCALATED, "The value is above what is allowed in this case.", _PERSON),
+    SystemReason("case_changed", Category.ESCALATED, "The case changed within the conversation.", _PERSON),
     SystemReason(
         "pending_reconciliation",
         Category.POLICY,

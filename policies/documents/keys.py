@@ -22,6 +22,7 @@ TOP: Final = (
     "facts",
     "not_user",
     "tools",
+    "cases",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
@@ -83,12 +84,14 @@ LIMIT: Final = (
 )
 LIMIT_RULINGS: Final = ("forbid", "escalate")
 RESULT: Final = ("fields",)
+CASES: Final = ("case", "segment", "facts", "ceiling", "owner_keeps", "cells")
+CASE_SOURCE: Final = ("tool", "argument")
+ACTION: Final = ("value", "max", "rules")
 RULINGS: Final = ("forbid", "escalate", "clarify")
 
 LATER: Final = frozenset(
     {
         "approvers",
-        "cases",
         "claims",
         "compact_above",
         "confidence",

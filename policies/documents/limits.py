@@ -78,8 +78,8 @@ def _read_limit(mapping: MappingNode, limit_id: str, place: Place, problems: Pro
     if kind == "once_per":
         values = _names(mapping.require(kind), place)
         return OncePer(limit_id, ruling, reason, values, _within(mapping), mapping.origin)
-    amount = _amount(mapping.require(kind), Measure(kind), place)
-    maximum = _bound(mapping.require("max"), place, amount)
+    amount = read_amount(mapping.require(kind), Measure(kind), place)
+    maximum = read_bound(mapping.require("max"), place, amount)
     node = mapping.get("per")
     per = () if node is None else _names(node, place)
     window = _window(mapping, place)
@@ -87,7 +87,8 @@ def _read_limit(mapping: MappingNode, limit_id: str, place: Place, problems: Pro
     return Limit(limit_id, ruling, reason, Measure(kind), amount, per, window, maximum, counted, mapping.origin)
 
 
-def _amount(node: Node, measure: Measure, place: Place) -> Expression | None:
+def read_amount(node: Node, measure: Measure, place: Place) -> Expression | None:
+    """What is measured of a call: money or a number, from any of its arguments; None for `count`."""
     if measure is Measure.COUNT:
         if not node.boolean():
             node.fail("`count: true` counts the calls; leave the limit out instead")
@@ -100,8 +101,8 @@ def _amount(node: Node, measure: Measure, place: Place) -> Expression | None:
     return amount
 
 
-def _bound(node: Node, place: Place, amount: Expression | None) -> Expression:
-    """`max` and `fact_counts`: of the amount's kind and currency, and nothing that the call says itself."""
+def read_bound(node: Node, place: Place, amount: Expression | None) -> Expression:
+    """What bounds an amount (`max`, `fact_counts`): of its kind and currency, and nothing that the call says itself."""
     bound = place.expression(node)
     kind = Kind.NUMBER if amount is None else amount.type.kind
     if any(path[0] == "args" for path in bound.paths):
@@ -122,7 +123,7 @@ def _fact_counts(
         return None
     if window is not None:
         node.fail("a fact counts from the beginning: 'fact_counts' goes with neither 'within' nor 'each'")
-    counted = _bound(node, place, amount)
+    counted = read_bound(node, place, amount)
     if not any(path[0] not in ("session", "constants") for path in counted.paths):
         node.fail("'fact_counts' reads a fact: what its source has counted already")
     return counted
