@@ -89,7 +89,7 @@ class TurnMemory:
         self._shown += [shown] if shown is not None else []
         self._tokens += self._recorder.output_tokens()
         self._splice.next_leg(self._joined, kept_back)
-        self._recorder = self._continuation.recorder(self._streamed)
+        self._recorder = self._continuation.recorder(self._streamed, self._splice.blocks_before)
         self._joined, self._ids = [], []
         self._rounds_left -= 1
         self.leg += 1

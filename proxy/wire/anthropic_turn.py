@@ -24,8 +24,8 @@ class AnthropicContinuation:
     def transcript(self, body: bytes) -> AnthropicTranscript:
         return AnthropicTranscript(body)
 
-    def recorder(self, streamed: bool) -> AnthropicTurn:
-        return AnthropicTurn(streamed)
+    def recorder(self, streamed: bool, blocks_before: int = 0) -> AnthropicTurn:
+        return AnthropicTurn(streamed, blocks_before)
 
     def splice(self, streamed: bool) -> _StreamSplice | _BodySplice:
         return _StreamSplice() if streamed else _BodySplice()
@@ -58,8 +58,9 @@ class AnthropicContinuation:
 class AnthropicTurn:
     """The recorder of one leg."""
 
-    def __init__(self, streamed: bool) -> None:
+    def __init__(self, streamed: bool, blocks_before: int = 0) -> None:
         self._streamed = streamed
+        self._blocks_before = blocks_before
         self.entries: list[FrameRead] = []
 
     def add(self, entry: FrameRead) -> None:
@@ -84,7 +85,8 @@ class AnthropicTurn:
     ) -> list[bytes] | None:
         (entry,) = self.entries
         blocks: list[bytes] = []
-        for place, block in enumerate(envelope.elements(envelope.raw_at(entry.frame.data or b"", "content"))):
+        own = envelope.elements(envelope.raw_at(entry.frame.data or b"", "content"))
+        for place, block in enumerate(own, self._blocks_before):
             if place in replaced:
                 blocks.append(_text_block(replaced[place]))
             elif place in injected:
@@ -162,6 +164,8 @@ class _Block:
 class _StreamSplice:
     """Later legs lose their start; their indexes go on; the last end states what all legs used."""
 
+    blocks_before = 0  # a stream's calls have keys of their own
+
     def __init__(self) -> None:
         self._offset = 0
         self._blocks = 0
@@ -215,6 +219,10 @@ class _BodySplice:
         self._first: bytes | None = None
         self._visible: list[bytes] = []
         self._output_tokens = 0
+
+    @property
+    def blocks_before(self) -> int:
+        return len(self._visible)
 
     def ends(self, entry: FrameRead) -> bool:  # noqa: ARG002 - a body is start and end at once
         return True

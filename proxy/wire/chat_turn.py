@@ -27,7 +27,7 @@ class ChatContinuation:
     def transcript(self, body: bytes) -> ChatTranscript:
         return ChatTranscript(body)
 
-    def recorder(self, streamed: bool) -> ChatTurn:
+    def recorder(self, streamed: bool, blocks_before: int = 0) -> ChatTurn:  # noqa: ARG002 - calls have their own keys
         return ChatTurn(streamed)
 
     def splice(self, streamed: bool) -> _StreamSplice | _BodySplice:
@@ -121,6 +121,8 @@ def _message(
 class _StreamSplice:
     """Later legs bear the first one's identity; their text and calls go on; the last usage states what all used."""
 
+    blocks_before = 0
+
     def __init__(self) -> None:
         self._identity: dict[str, bytes] = {}
         self._calls = 0
@@ -200,6 +202,8 @@ class _StreamSplice:
 
 class _BodySplice:
     """The bodies of several legs as one: the first one's identity, all that was said, the last one's end."""
+
+    blocks_before = 0
 
     def __init__(self) -> None:
         self._first: dict[str, bytes] | None = None

@@ -45,6 +45,11 @@ class TurnRecorder(Protocol):
 class Splice(Protocol):
     """Makes the frames of later legs go on where the last one ended: one start, one end, one id, summed usage."""
 
+    @property
+    def blocks_before(self) -> int:
+        """How many blocks stand before those of the present leg where a turn is one body."""
+        ...
+
     def ends(self, entry: FrameRead) -> bool:
         """Whether this frame belongs to the end of a leg, which is kept back when the turn goes on."""
         ...
@@ -63,7 +68,9 @@ class Continuation(Protocol):
 
     def transcript(self, body: bytes) -> Transcript: ...
 
-    def recorder(self, streamed: bool) -> TurnRecorder: ...
+    def recorder(self, streamed: bool, blocks_before: int = 0) -> TurnRecorder:
+        """`blocks_before`: as the splice says, for a body whose calls have their keys by place."""
+        ...
 
     def splice(self, streamed: bool) -> Splice: ...
 
