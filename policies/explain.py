@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from policies.explain_arguments import argument_lines, egress_lines, user_lines
+from policies.explain_cases import case_lines
 from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
 from policies.expressions import dotted, sentence
 from policies.model import FileSource, Mode, Policy, Ruling, SessionSource, ToolEffect, UnknownTools, folded
@@ -83,6 +84,10 @@ def _source(source: HttpSource | FileSource) -> str:
 
 
 def _rules(policy: Policy, tool: Tool) -> Iterator[str]:
+    if tool.matrix is not None:
+        yield from case_lines(policy, tool.matrix, lambda rule: _rule(policy, rule))
+    if not tool.rules and tool.matrix is not None:
+        return
     if not tool.rules:
         yield "  No rule: it is allowed." if not tool.limits and tool.once_per is None else "  No rule but its limits."
         return
@@ -143,7 +148,7 @@ def _unknown(policy: Policy) -> str:
         case UnknownTools.ESCALATE:
             return "Passed to a person (unknown_tool)."
         case UnknownTools.ALLOW:
-            if not policy.unknown_tool.rules and not policy.unknown_tool.limits:
+            if not policy.unknown_tool.rules and not policy.unknown_tool.limits and policy.unknown_tool.matrix is None:
                 return "\n".join(["Allowed.", *egress_lines(policy.unknown_tool)])
             return "\n".join(
                 [
