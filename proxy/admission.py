@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from proxy.headers import RequestHeaders
     from proxy.policy_source import Revision
     from proxy.services import Holding, Services
+    from proxy.wire.dialect import RequestView
 
 
 class RefusedError(Exception):
@@ -154,9 +155,9 @@ class Admission:
             return up
         return replaced(up, key, provider=way.dialect.provider, credentials=presented(fields))
 
-    def conversation(self, fields: RequestHeaders, body: bytes) -> str:
+    def conversation(self, fields: RequestHeaders, view: RequestView) -> str:
         """What the request calls its conversation."""
         try:
-            return conversation_of(fields, body, self._with.settings.conversation_header)
+            return conversation_of(fields, view, self._with.settings.conversation_header)
         except envelope.EnvelopeError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None

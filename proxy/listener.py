@@ -115,7 +115,7 @@ class Listener:
         body: bytes,
     ) -> web.StreamResponse:
         passage.view = view = self._read_request(way.dialect, request, body)
-        passage.conversation = self._admission.conversation(fields, body)
+        passage.conversation = self._admission.conversation(fields, view)
         if view.tools.provider:
             await self._mind_provider_tools(passage, self._scene(passage))
         prepared, scene = await self._prepare(way.dialect, body, passage)

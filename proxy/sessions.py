@@ -13,13 +13,14 @@ from proxy.wire import envelope
 
 if TYPE_CHECKING:
     from proxy.headers import RequestHeaders
+    from proxy.wire.dialect import RequestView
 
 KNOWN_HEADERS: Final = ("x-claude-code-session-id", "session-id", "session_id", "x-session-id", "thread-id")
 """Headers in which known clients name their session (WIRE.md 10), in the order in which they count."""
 _NAME_LENGTH_MAX = 200
 
 
-def conversation_of(headers: RequestHeaders, body: bytes, configured: str | None) -> str:
+def conversation_of(headers: RequestHeaders, view: RequestView, configured: str | None) -> str:
     """The name of the conversation, as a digest; empty where the request does not tell.
 
     Args:
@@ -29,19 +30,17 @@ def conversation_of(headers: RequestHeaders, body: bytes, configured: str | None
         value = headers.get(name)
         if value and len(value) <= _NAME_LENGTH_MAX:
             return _digest(f"{name}:{value}")
-    return _digest(named) if (named := _metadata(body)) else ""
+    return _digest(named) if (named := _metadata(view)) else ""
 
 
-def _metadata(body: bytes) -> str:
+def _metadata(view: RequestView) -> str:
     """What the request itself names: `metadata.session_id` or `conversation_id`, else `prompt_cache_key`."""
-    if b"session_id" not in body and b"conversation_id" not in body and b"prompt_cache_key" not in body:
-        return ""
-    members = envelope.members(body)
-    metadata = envelope.value_of(members["metadata"]) if "metadata" in members else None
+    named = b"session_id" in view.metadata or b"conversation_id" in view.metadata
+    metadata = envelope.value_of(view.metadata) if named else None
     for key in ("session_id", "conversation_id"):
         if isinstance(metadata, dict) and isinstance(metadata.get(key), str):
             return f"metadata.{key}:{metadata[key]}"
-    cache = envelope.value_of(members["prompt_cache_key"]) if "prompt_cache_key" in members else None
+    cache = envelope.value_of(view.cache_key) if view.cache_key else None
     return f"prompt_cache_key:{cache}" if isinstance(cache, str) else ""
 
 

@@ -34,11 +34,13 @@ class DeclaredTools:
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """What the gate needs to know of a request."""
+    """What the gate needs to know of a request. `metadata` and `cache_key` are members as they came, empty for none."""
 
     model: str = ""
     streamed: bool = False
     tools: DeclaredTools = field(default_factory=DeclaredTools)
+    metadata: bytes = b""
+    cache_key: bytes = b""
 
 
 class Fault(Enum):

@@ -57,7 +57,7 @@ class OpenAIChat:
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
         tools = _request_tools(*(raw.get(member, b"null") for member in _TOOL_MEMBERS))
-        return RequestView(str(model), streamed, tools)
+        return RequestView(str(model), streamed, tools, raw.get("metadata", b""), raw.get("prompt_cache_key", b""))
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
         return _StreamReader(pass_types) if streamed else _BodyReader(pass_types)
