@@ -12,11 +12,12 @@ from policies.documents import keys
 from policies.expressions import Environment, Scope, compile_expression
 from policies.problems import DocumentError
 from policies.values import record_of, render, type_of_value
-from tests.docs.pages import Block, code, page
+from tests.docs.pages import ROOT, Block, code, page
 from tests.docs.readers import keys_read
 
 POLICY = page("docs/policy.md")
 HEAD = "language: 1\npolicy: example\n"
+LISTS = ROOT / "fixtures" / "policies"  # the folder of the examples
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 OBJECTS = {name: known for name, known in vars(keys).items() if isinstance(known, tuple) and name != "MERGED"}
 
@@ -35,11 +36,11 @@ def test_every_key_of_the_policy_is_documented(section: str) -> None:
 def test_an_example_of_the_policy_page_loads(block: Block) -> None:
     """Each example is a policy that loads, or is refused with what its first line says."""
     if block.title != "refused":
-        load_policy_text(_text(block))
+        load_policy_text(_text(block), folder=LISTS)
         return
     message = block.text.split("\n")[0].removeprefix("# refused: ")
     with pytest.raises(DocumentError, match=re.escape(message)):
-        load_policy_text(_text(block))
+        load_policy_text(_text(block), folder=LISTS)
 
 
 def test_every_key_of_the_policy_has_an_example() -> None:
@@ -48,7 +49,7 @@ def test_every_key_of_the_policy_has_an_example() -> None:
     with keys_read() as found:
         for block in POLICY.of("yaml"):
             if block.title != "refused":
-                load_policy_text(_text(block))
+                load_policy_text(_text(block), folder=LISTS)
     for read in found:
         used[read.allowed] |= read.present
 
