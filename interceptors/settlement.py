@@ -10,36 +10,51 @@ from typing import TYPE_CHECKING
 
 from interceptors.kinds import MoneyState
 from interceptors.readings import read_field
-from policies.expressions import Environment, EvaluationError
+from policies.expressions import Environment, EvaluationError, Unreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from interceptors.calls import Json
     from interceptors.history import PastResult
     from policies.model import Policy, Tool
+    from policies.values import Value
 
 
 def state_of(policy: Policy, tool: Tool, result: PastResult, now: datetime) -> MoneyState:
-    """The state that this result settles the call's reservation to."""
-    if _is_not_executed(policy, tool, result, now):
-        return MoneyState.NOT_EXECUTED
+    """The state that this result settles the call's reservation to.
+
+    A tool that declares what its results hold (`result`) is believed only where they hold it: a gateway's error page in
+    place of a result is `unknown`.
+    """
+    fields = _fields(tool, result)
+    if fields is None:
+        return MoneyState.UNKNOWN
+    try:
+        if _is_not_executed(policy, tool, fields, now):
+            return MoneyState.NOT_EXECUTED
+    except EvaluationError:
+        return MoneyState.UNKNOWN
     return MoneyState.UNKNOWN if result.is_error or _says_error(result.value) else MoneyState.EXECUTED
 
 
-def _is_not_executed(policy: Policy, tool: Tool, result: PastResult, now: datetime) -> bool:
-    """An expression that cannot be read decides nothing: money comes free only by what was surely said."""
-    if tool.not_executed_when is None or not isinstance(result.value, dict):
-        return False
+def _fields(tool: Tool, result: PastResult) -> Mapping[str, Value | Unreadable] | None:
+    """The declared fields of a result; None where they are declared and it is no object."""
+    if not tool.result:
+        return {}
     document = result.value
-    fields = {
-        name: read_field(document, field.path, field.type, field.money_unit) for name, field in tool.result.items()
-    }
-    roots = {"result": fields, "constants": policy.constants}
-    try:
-        return tool.not_executed_when.holds(Environment(roots, now, policy.time_zone))
-    except EvaluationError:
+    if not isinstance(document, dict):
+        return None
+    return {name: read_field(document, field.path, field.type, field.money_unit) for name, field in tool.result.items()}
+
+
+def _is_not_executed(policy: Policy, tool: Tool, fields: Mapping[str, Value | Unreadable], now: datetime) -> bool:
+    """Raises `EvaluationError`: money comes free only by what was surely said."""
+    if tool.not_executed_when is None:
         return False
+    roots = {"result": fields, "constants": policy.constants}
+    return tool.not_executed_when.holds(Environment(roots, now, policy.time_zone))
 
 
 def _says_error(value: Json) -> bool:
