@@ -208,6 +208,52 @@ def test_a_secret_is_found(name: str, text: str) -> None:
         assert name in found_in(shown)
 
 
+@pytest.mark.parametrize(
+    ("first", "length"),
+    [
+        ("4", 13),
+        ("4", 16),
+        ("4", 19),
+        ("51", 16),
+        ("55", 16),
+        ("2221", 16),
+        ("2720", 16),
+        ("34", 15),
+        ("37", 15),
+        ("6011", 16),
+        ("65", 16),
+        ("644", 16),
+        ("649", 16),
+        ("36", 14),
+        ("38", 14),
+        ("39", 14),
+        ("300", 14),
+        ("305", 14),
+        ("3528", 16),
+        ("3589", 16),
+        ("62", 16),
+        ("62", 17),
+        ("62", 18),
+        ("62", 19),
+    ],
+)
+def test_a_card_is_of_an_issuers_range_and_length(first: str, length: int) -> None:
+    """The ends of each range are cards; one digit more or less is none, though its sum is right."""
+    for size, is_card in ((length, True), (length - 1, (first, length - 1) in SIZES), (length + 1, False)):
+        number = luhn((first + "0" * 20)[: size - 1])
+        assert (found_in(number) == ("card",)) is (is_card or (first, size) in SIZES)
+
+
+SIZES = {("62", 16), ("62", 17), ("62", 18), ("62", 19)}
+
+
+@pytest.mark.parametrize("first", ["50", "56", "2220", "2721", "35", "6012", "643", "306", "3527", "3590", "60", "66"])
+def test_a_number_that_no_issuer_has_is_no_card(first: str) -> None:
+    """Right beside each range, at every length that a card may have, with a right sum."""
+    for size in range(13, 20):
+        assert found_in(luhn((first + "0" * 20)[: size - 1])) == ()
+
+
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in NEAR.items() for text in texts])
 def test_a_near_miss_is_not_found(name: str, text: str) -> None:
     """What lacks a character, a checksum or a boundary is not it."""

@@ -18,6 +18,7 @@ from interceptors.grounding import VALUES_MAX
 from interceptors.guarded import guarded, shown_path
 from interceptors.receipts import decided_record
 from interceptors.seen import Seen
+from interceptors.spoken import NUMBERS_MAX
 from interceptors.strict_json import parse_envelope
 from policies.model import Category, Mode, Ruling
 from tests.interceptors.builders import NOW, context, decided, pipeline, proposal
@@ -359,3 +360,12 @@ def _record(decision: Decision) -> Decided:
         mode=Mode.ENFORCE,
         latencies={},
     )
+
+
+def test_a_result_of_countless_numbers_has_said_any_of_them() -> None:
+    """What was not read to its end may hold the value; a glance at the digits still tells that it cannot."""
+    long = "7 and " * NUMBERS_MAX + "120 and 8 and 9"
+    assert Seen.of([long]).has_number(Decimal(120))
+    assert Seen.of([long]).has_number(Decimal("1120.50"))
+    assert not Seen.of([long]).has_number(Decimal(555))
+    assert not Seen.of(["7 and 120"]).has_number(Decimal("1120.50"))
