@@ -109,7 +109,7 @@ def restore(transcript: Transcript, find: Callable[[bytes, bytes], Sequence[Hidd
         if turn.side is Side.ASSISTANT:
             entry = chosen.get(place)
             pending = entry if entry is not None and entry.results else None
-            raw = list(entry.messages) if entry is not None else _unsealed(transcript, raw, result)
+            raw = _put_back(transcript, turn, entry) if entry is not None else _unsealed(transcript, raw, result)
             if entry is not None:
                 result.entries.append(entry)
                 result.refusals.update((refusal.tool, refusal.digest) for refusal in entry.refusals)
@@ -120,6 +120,14 @@ def restore(transcript: Transcript, find: Callable[[bytes, bytes], Sequence[Hidd
     if pending is not None:
         result.messages += transcript.with_results([], pending.results, pending.order)
     return result
+
+
+def _put_back(transcript: Transcript, turn: SideTurn, entry: Hidden) -> list[bytes]:
+    """The provider's own messages. A client that dropped the thinking it was given with them holds no other thinking
+    from before either; put back before thinking that it still holds, theirs would stand in the middle (WIRE.md 1.7)."""
+    if turn.marks:
+        return list(entry.messages)
+    return [transcript.without_thinking(message) for message in entry.messages]
 
 
 def _unsealed(transcript: Transcript, raw: Sequence[bytes], result: Restored) -> list[bytes]:

@@ -79,6 +79,11 @@ class AnthropicTranscript:
         ordered = [by_call.pop(call) for call in order if call in by_call]
         return [envelope.edited(messages[0], content=envelope.join_list([*ordered, *by_call.values(), *rest]))]
 
+    def without_thinking(self, message: bytes) -> bytes:
+        blocks = _blocks(message)
+        kept = [block for block in blocks if _kind(block) not in SEALABLE]
+        return message if len(kept) == len(blocks) else _with_blocks(message, kept)
+
     def unsealed(self, message: bytes, mark: str) -> tuple[bytes, int]:
         if SEALED.encode() not in message and (not mark or b"thinking" not in message):
             return message, 0
@@ -98,9 +103,7 @@ class AnthropicTranscript:
                 kept.append(envelope.edited(block, **{member: original}) if own else block)
         if not removed and not is_changed:
             return message, 0
-        if not kept:
-            kept = [envelope.encode({"type": "text", "text": "(no text)"})]
-        return envelope.edited(message, content=envelope.join_list(kept)), removed
+        return _with_blocks(message, kept), removed
 
 
 def message_of(role: str, blocks: Sequence[bytes]) -> bytes:
@@ -204,6 +207,12 @@ def _blocks(message: bytes) -> list[bytes]:
         text = envelope.value_of(content)
         return [envelope.encode({"type": "text", "text": text})] if text else []
     return envelope.elements(content)
+
+
+def _with_blocks(message: bytes, blocks: list[bytes]) -> bytes:
+    """The message with these blocks; a provider takes none without any."""
+    blocks = blocks or [envelope.encode({"type": "text", "text": "(no text)"})]
+    return envelope.edited(message, content=envelope.join_list(blocks))
 
 
 def _kind(block: bytes) -> str:

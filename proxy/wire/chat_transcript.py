@@ -72,6 +72,10 @@ class ChatTranscript:
         ordered = [by_call.pop(call) for call in order if call in by_call]
         return [*ordered, *by_call.values(), *rest]
 
+    def without_thinking(self, message: bytes) -> bytes:
+        """Nothing in this dialect is bound to what stands before it."""
+        return message
+
     def unsealed(self, message: bytes, mark: str) -> tuple[bytes, int]:  # noqa: ARG002 - of the protocol
         """Nothing in this dialect is bound to what stands before it."""
         return message, 0

@@ -127,6 +127,10 @@ class Transcript(Protocol):
         """The messages of a user-side turn with more results, all results first and in the order of these call ids."""
         ...
 
+    def without_thinking(self, message: bytes) -> bytes:
+        """A message without the thinking that is bound to what stands before it."""
+        ...
+
     def unsealed(self, message: bytes, mark: str) -> tuple[bytes, int]:
         """An assistant message with the thinking of this mark opened, and any other thinking taken out; and how many
         blocks were taken out. `mark` is that of the last hidden turn before it, empty where there is none."""
