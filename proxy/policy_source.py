@@ -191,6 +191,7 @@ def revision_loader(
         snapshot = read_snapshot(path)
         refuse_writable(path, snapshot.paths)
         policy = load_snapshot(snapshot)
+        refuse_writable(path, policy.files)  # the lists that it names, too
         check(policy)
         return compile_revision(policy, environment, key)
 

@@ -256,3 +256,33 @@ async def test_a_file_replaced_by_one_of_the_same_size_and_time_is_seen(file: Pa
     other.rename(file)
 
     assert await scene.name() == "two"
+
+
+async def test_a_list_beside_the_policy_is_watched_and_guarded_as_the_policy_is(file: Path) -> None:
+    """An edit of a list is a new revision at the next decision; a list that others can write, or that is gone, is a
+    broken edit."""
+    partners = file.with_name("partners.txt")
+    partners.write_text("a.example\n")
+    partners.chmod(0o644)
+    argument = "{type: string, allow: {domains: {file: partners.txt}}}"
+    file.write_text(_text("one") + f"\ntools: {{mail: {{arguments: {{to: {argument}}}}}}}\n")
+    scene = Scene(file)
+    first = (await scene.source.start()).policy
+    assert first.files == (file, partners)
+
+    partners.write_text("b.example\n")
+    second = (await scene.source.current()).revision.policy
+    assert second.revision != first.revision
+    arguments = second.tools["mail"].arguments
+    assert arguments is not None
+    assert arguments["to"].allow is not None
+    assert arguments["to"].allow.accepts("x@b.example")
+
+    partners.chmod(0o666)
+    assert "partners.txt: world can write it" in (await scene.source.current()).problem
+    partners.chmod(0o644)
+    assert not (await scene.source.current()).problem
+    partners.unlink()
+    state = await scene.source.current()
+    assert "'partners.txt' cannot be read" in state.problem
+    assert state.revision.policy.revision == second.revision
