@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
@@ -142,3 +143,20 @@ def test_what_libraries_log_is_reduced_to_who_and_what_kind(sink: io.BytesIO, lo
     assert b"sesame" not in sink.getvalue()
     (line,) = _lines(sink)
     assert (line["event"], line["logger"], line["kind"]) == ("library", "aiohttp.server", "ValueError")
+
+
+async def test_lines_of_exchanges_wait_for_each_other_and_are_not_overtaken(sink: io.BytesIO) -> None:
+    """They are written together a moment later, each with its own time; any other line is written behind them."""
+    times = iter([NOW, NOW + timedelta(seconds=1), NOW + timedelta(seconds=2), NOW + timedelta(seconds=3)])
+    logs = Logs(sink, clock=lambda: next(times), linger_seconds=0.01)
+
+    logs.exchange(ExchangeLine(exchange="ex_1"))
+    logs.exchange(ExchangeLine(exchange="ex_2"))
+    assert sink.getvalue() == b""
+    logs.event(Event.DRAINING)
+    assert [line.get("exchange") for line in _lines(sink)] == ["ex_1", "ex_2", None]
+    logs.exchange(ExchangeLine(exchange="ex_3"))
+    await asyncio.sleep(0.05)
+
+    seconds = [int(line["time"][17:19]) for line in _lines(sink)]
+    assert ([line.get("exchange") for line in _lines(sink)], seconds) == (["ex_1", "ex_2", None, "ex_3"], [0, 1, 2, 3])
