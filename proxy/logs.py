@@ -118,7 +118,6 @@ class ExchangeLine:
 _ALWAYS = frozenset({"status", "streamed", "duration_ms", "bytes_up", "bytes_down"})
 _NAMES = tuple(each.name for each in fields(ExchangeLine))
 _values = attrgetter(*_NAMES)
-_ABSENT: tuple[object, ...] = ("", None, (), [])
 
 
 class Sink(Protocol):
@@ -188,7 +187,7 @@ def _told(time: datetime, line: ExchangeLine) -> dict[str, object]:
     found = _head(time, Event.EXCHANGE)
     found["listener"] = "agent"
     for name, value in zip(_NAMES, _values(line), strict=True):
-        if value or name in _ALWAYS or value not in _ABSENT:
+        if value or name in _ALWAYS or (name == "hold_ms" and value is not None):
             found[name] = _bounded(value)
     if line.tenant:
         found["tenant"] = _bounded(line.tenant[:TENANT_LENGTH_MAX])

@@ -35,6 +35,9 @@ WHOLE = ExchangeLine(
     bytes_down=20,
     outcome="completed",
     error="upstream lost",
+    conversation="c0ffee",
+    restored=1,
+    taken_out=1,
 )
 
 
