@@ -112,7 +112,8 @@ class Gate:
         """One frame of a leg. Frames of a leg that is not the present one are late, and nothing."""
         if self._over or self._closing or leg != self._leg or self._going_on or (self._ended and self._is_edited()):
             return []  # a turn that code ended has ended
-        came, joined = frame, self._memory.join(frame) if self._memory is not None and leg else frame
+        came = frame = frame.on_one_line()
+        joined = self._memory.join(frame) if self._memory is not None and leg else frame
         if joined is None:
             return []
         events = self._reader.receive(joined)
@@ -120,9 +121,7 @@ class Gate:
             self._keep(events, came)
         if len(events) == 1 and not self._queue and not frame.is_disguised and not frame.is_unended:
             event = events[0]
-            if (
-                isinstance(event, wire.FrameRead) and not event.keys
-            ):  # what nearly all frames are: text, and nothing waits
+            if isinstance(event, wire.FrameRead) and not event.keys:  # nearly all frames: text, and nothing waits
                 return [Write(self._writer.write([event], self._judged))]
         return self._take(events)
 
@@ -146,10 +145,12 @@ class Gate:
         self._going_on = self._ended = self._settled = False
         self._leg += 1
         self._leg_calls = []
-        if reader is not None and writer is not None:
-            self._reader, self._writer = reader, writer
-            self._calls.clear()
-            self._judged.clear()
+        if reader is None or writer is None:
+            self._reader.next_leg()
+            return
+        self._reader, self._writer = reader, writer
+        self._calls.clear()
+        self._judged.clear()
 
     def leg_failed(self) -> list[Command]:
         """Upstream does not answer again: the turn ends with the words of its first refusal."""

@@ -105,6 +105,10 @@ class AnthropicStreamReader:
         except _WrongShapeError:
             return self._break(Breach.WRONG_SHAPE)
 
+    def next_leg(self) -> None:
+        self._binding = _Binding()
+        self._ended = False
+
     def end(self) -> list[WireEvent]:
         return [self._cut(key) for key in self._calls.keys_in(State.OPEN, State.COMPLETE)]
 
@@ -335,6 +339,9 @@ class AnthropicBodyReader:
     @property
     def binds(self) -> bool:
         return self._binding.binds
+
+    def next_leg(self) -> None:
+        """Another body is another reader's."""
 
     def end(self) -> list[WireEvent]:
         return []

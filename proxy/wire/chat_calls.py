@@ -86,6 +86,7 @@ class _Choice:
     slots: list[Slot] = field(default_factory=list)
     finished: bool = False
     last: Slot | None = None  # the one that was written to last
+    first: int = 0  # how many slots are of legs before this one
 
 
 class ChatCalls:
@@ -152,6 +153,13 @@ class ChatCalls:
         if completed:
             events.append(CallsConfirmed(tuple(event.key for event in events if isinstance(event, CallCompleted))))
         return [*events, *map(self._cut, cut_off)]
+
+    def next_leg(self) -> None:
+        """Another answer goes on with this turn: its ids and numbers are its own, its slots come behind."""
+        for choice in self._choices.values():
+            choice.by_index.clear()
+            choice.by_id.clear()
+            choice.finished, choice.last, choice.first = False, None, len(choice.slots)
 
     def finish_all(self) -> list[WireEvent]:
         open_choices = [index for index, choice in self._choices.items() if not choice.finished and choice.slots]
@@ -234,9 +242,9 @@ class ChatCalls:
             return fresh, is_new_id or number != len(choice.slots)
         if call_id:
             return choice.by_id.get(call_id) or Slot(index, len(choice.slots)), True
-        if choice.slots:
+        if len(choice.slots) > choice.first:
             return choice.slots[-1], True
-        return Slot(index, 0), True
+        return Slot(index, len(choice.slots)), True
 
     def _arguments(self, slot: Slot, kind: str, body: dict[str, Any], path: tuple[str | int, ...]) -> None:
         member = "input" if kind == FREEFORM else "arguments"

@@ -77,6 +77,10 @@ class Reader(Protocol):
 
     def receive(self, frame: Frame) -> list[WireEvent]: ...
 
+    def next_leg(self) -> None:
+        """The turn goes on: what follows is another answer, whose calls have keys and places behind those before."""
+        ...
+
     def end(self) -> list[WireEvent]:
         """The stream ended: what was open is cut."""
         ...

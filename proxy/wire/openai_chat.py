@@ -129,6 +129,9 @@ class _StreamReader:
             return self._break(Breach.WRONG_SHAPE)
         return [FrameRead(frame, value, keys), *events]
 
+    def next_leg(self) -> None:
+        self._calls.next_leg()
+
     def end(self) -> list[WireEvent]:
         return self._calls.cut_all()
 
@@ -155,6 +158,9 @@ class _BodyReader:
         except (assembly.StepError, WrongShapeError):
             return [WireBroken(Breach.WRONG_SHAPE)]
         return [FrameRead(frame, value, keys), *events, *self._calls.finish_all(), TurnEnded()]
+
+    def next_leg(self) -> None:
+        """Another body is another reader's."""
 
     def end(self) -> list[WireEvent]:
         return []

@@ -85,6 +85,9 @@ class ToyReader:
                 return [WireBroken(Breach.NOT_JSON)]
         return []
 
+    def next_leg(self) -> None:
+        """Nothing of this dialect is a leg's own."""
+
     def end(self) -> list[WireEvent]:
         return [CallCut(key, cut(key), material(key)) for key in self.open]
 
