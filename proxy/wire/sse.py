@@ -11,6 +11,9 @@ from enum import Enum
 from typing import NamedTuple
 
 _LF, _CR = 0x0A, 0x0D
+# Where clients that split lines by the rules of Unicode end one. In data they stand inside a JSON string, whose quotes
+# are escaped, so what is torn off there is never JSON; anywhere else it could be an event that was not read here.
+_HIDDEN_BREAKS = (b"\x0b", b"\x0c", b"\x1c", b"\x1d", b"\x1e", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 
 
 class FramingFault(Enum):
@@ -19,6 +22,7 @@ class FramingFault(Enum):
     TOO_LARGE = "a frame is larger than the limit"
     NOT_UTF8 = "a frame is not UTF-8"
     UNKNOWN_FIELD = "a line is no field of a server-sent event"
+    HIDDEN_LINE = "a line holds a break that some readers see and some do not"
     SEVERAL_EVENTS = "a frame names its event twice"
 
 
@@ -39,6 +43,14 @@ class Frame(NamedTuple):
     data: bytes | None
     is_disguised: bool = False
     is_unended: bool = False  # no blank line came after it: some clients read it, some do not
+    is_parted: bool = False  # its data stands on several lines, each of which some clients read by itself
+
+    def on_one_line(self) -> Frame:
+        """The same with its data on one line. A tab is white space where a break is, and as wrong inside a string."""
+        if not self.is_parted or self.data is None:
+            return self
+        data = self.data.replace(b"\n", b"\t")
+        return self._replace(raw=event_frame(self.event, data), data=data, is_parted=False, is_unended=False)
 
     def ended(self) -> Frame:
         """The same with its blank line, for all clients to read."""
@@ -177,7 +189,11 @@ def parse_frame(raw: bytes) -> Frame:
     data: list[bytes] = []
     is_disguised = False
     for line in _lines(raw):
-        if not line or line[0] == 0x3A:  # a comment
+        if not line:
+            continue
+        if not line.startswith(b"data:") and any(mark in line for mark in _HIDDEN_BREAKS):
+            raise FramingError(FramingFault.HIDDEN_LINE)
+        if line[0] == 0x3A:  # a comment
             continue
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
@@ -191,7 +207,7 @@ def parse_frame(raw: bytes) -> Frame:
             event = value.decode()
         elif name not in (b"id", b"retry"):
             raise FramingError(FramingFault.UNKNOWN_FIELD)
-    return Frame(raw, event, b"\n".join(data) or None, is_disguised)
+    return Frame(raw, event, b"\n".join(data) or None, is_disguised, is_parted=len(data) > 1)
 
 
 def _plain_frame(raw: bytes) -> Frame | None:
@@ -203,6 +219,8 @@ def _plain_frame(raw: bytes) -> Frame | None:
     if raw.startswith(b"event: "):
         place = raw.find(b"\n") + 1
         event = raw[7 : place - 1].decode()
+        if not event.isprintable():
+            return None
     if not raw.startswith(b"data: ", place) or raw.find(b"\n", place) != len(raw) - 2 or _CR in raw:
         return None
     return Frame(raw, event, raw[place + 6 : -2] or None)
