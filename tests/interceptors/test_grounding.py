@@ -369,3 +369,20 @@ def test_a_result_of_countless_numbers_has_said_any_of_them() -> None:
     assert Seen.of([long]).has_number(Decimal("1120.50"))
     assert not Seen.of([long]).has_number(Decimal(555))
     assert not Seen.of(["7 and 120"]).has_number(Decimal("1120.50"))
+
+
+@pytest.mark.parametrize(
+    ("found", "field", "ruling"),
+    [
+        ("1001", "1001", Ruling.ALLOW),
+        ("1001", "1001.0", Ruling.CLARIFY),
+        ("01001", "1001", Ruling.CLARIFY),
+        ("True", "true", Ruling.CLARIFY),
+        ("true", "true", Ruling.CLARIFY),
+        ("None", "null", Ruling.CLARIFY),
+    ],
+)
+def test_an_id_may_be_a_whole_number_in_the_result(found: str, field: str, ruling: Ruling) -> None:
+    """A back end that counts its records sends integers; nothing else is read as a text."""
+    entries = [call("look"), result(f'{{"orders": [{{"id": {field}}}]}}')]
+    assert decide(f'{{"found": "{found}"}}', *entries).ruling is ruling
