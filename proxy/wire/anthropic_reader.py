@@ -32,7 +32,20 @@ if TYPE_CHECKING:
     from proxy.wire.sse import Frame
 
 
-from proxy.wire.anthropic_types import BLOCKS, CONTENT_MEMBERS, DELTAS, EVENTS, LIMIT_REASONS, PLACING, UNKNOWN, Kind
+from proxy.wire.anthropic_types import (
+    BLOCKS,
+    CONTENT_MEMBERS,
+    DELTAS,
+    EVENTS,
+    LIMIT_REASONS,
+    MEMBERS,
+    PLACING,
+    UNKNOWN,
+    Kind,
+)
+from proxy.wire.members import is_misspelled
+
+PARTS = ("content_block", "delta", "message")
 
 
 def _call_name(block: Mapping[str, Any]) -> str:
@@ -125,6 +138,8 @@ class AnthropicStreamReader:
         if not isinstance(value, dict):
             return self._break(Breach.NOT_AN_OBJECT)
         name = value.get("type")
+        if any(is_misspelled(part, MEMBERS) for part in (value, *map(value.get, PARTS)) if isinstance(part, dict)):
+            raise _WrongShapeError
         if not self._is_well_named(frame, name):
             return self._break(Breach.NAME_MISMATCH)
         if not isinstance(name, str):
@@ -305,7 +320,7 @@ def _whole_calls(
     if not isinstance(blocks, list):
         raise _WrongShapeError
     for place, block in enumerate(blocks):
-        if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+        if not isinstance(block, dict) or not isinstance(block.get("type"), str) or is_misspelled(block, MEMBERS):
             raise _WrongShapeError
         kind = BLOCKS.get(block["type"])
         if kind is None and block["type"] in pass_types:
@@ -354,6 +369,8 @@ class AnthropicBodyReader:
             return [WireBroken(Breach.NOT_JSON)]
         if not isinstance(value, dict):
             return [WireBroken(Breach.NOT_AN_OBJECT)]
+        if is_misspelled(value, MEMBERS):
+            return [WireBroken(Breach.WRONG_SHAPE)]
         content = value.get("content")
         if content is None:
             return [FrameRead(frame, value), TurnEnded()]

@@ -62,3 +62,23 @@ CONTENT_MEMBERS = ("index", "content_block", "delta", "item", "part", "block")
 """Members by which an event that no table knows shows that it bears content."""
 LIMIT_REASONS = ("max_tokens", "model_context_window_exceeded")
 UNKNOWN = "unknown"
+MEMBERS = frozenset(
+    {
+        "caller",
+        "content",
+        "content_block",
+        "delta",
+        "id",
+        "index",
+        "input",
+        "message",
+        "name",
+        "partial_json",
+        "role",
+        "stop_reason",
+        "text",
+        "toolset_name",
+        "type",
+    }
+)
+"""Members by which clients find blocks and calls; another case of one of them breaks the stream."""

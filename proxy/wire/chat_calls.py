@@ -14,6 +14,7 @@ from interceptors.calls import Cause, MalformedToolCall
 from proxy.wire import envelope
 from proxy.wire.assembly import FREEFORM, Assembler, State
 from proxy.wire.events import CallCompleted, CallCut, CallRepeated, CallsConfirmed, Key, Material, Observed, WireEvent
+from proxy.wire.members import is_misspelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,6 +60,10 @@ MESSAGE_MEMBERS = frozenset(
     }
 )
 """Members of a message or a delta that are text or frame."""
+CALL_MEMBERS = frozenset({"tool_calls", LEGACY})
+NAMES = MESSAGE_MEMBERS | CALL_MEMBERS | {"choices", "delta", "finish_reason", "message"}
+"""Members by which clients find messages and calls; another case of one of them breaks the stream."""
+CALL_NAMES = frozenset({"arguments", "id", "index", "input", "name", "type", FUNCTION, FREEFORM})
 OBSERVED_MEMBERS = frozenset({"executed_tools"})
 """Members that report what the provider executed."""
 
@@ -104,6 +109,8 @@ class ChatCalls:
         self._raw = raw
         keys: dict[Key, None] = {}
         events: list[WireEvent] = []
+        if is_misspelled(value, NAMES):
+            raise WrongShapeError
         for place, choice in enumerate(_objects(value.get("choices"))):
             index = place if part == "message" else choice.get("index", 0)
             if type(index) is not int or not 0 <= index < CHOICES_MAX:
@@ -127,6 +134,8 @@ class ChatCalls:
         self, choice: dict[str, Any], message: dict[str, Any], part: str, events: list[WireEvent]
     ) -> None:
         """Calls stand in `part` and nowhere else, and a content that is a list has parts of known types only."""
+        if is_misspelled(choice, NAMES) or is_misspelled(message, NAMES) or not CALL_MEMBERS.isdisjoint(choice):
+            raise WrongShapeError
         other = choice.get("delta" if part == "message" else "message")
         if isinstance(other, dict) and not MESSAGE_MEMBERS.issuperset(key for key, value in other.items() if value):
             raise WrongShapeError
@@ -205,6 +214,8 @@ class ChatCalls:
         bodies = [member for member in (FUNCTION, FREEFORM) if isinstance(call.get(member), dict)]
         kind = str(call.get("type") or (bodies[0] if bodies else FUNCTION))
         body = call[kind] if kind in bodies else {}
+        if is_misspelled(call, CALL_NAMES) or is_misspelled(body, CALL_NAMES):
+            raise WrongShapeError
         name = _text(body.get("name")) if kind in CALL_TYPES else kind
         if slot not in self._assembler:
             self._assembler.start(slot, kind, call_id, name)
@@ -260,7 +271,7 @@ class ChatCalls:
             raise WrongShapeError
 
     def _legacy(self, index: int, content: Any, path: tuple[str | int, ...]) -> Key:
-        if not isinstance(content, dict):
+        if not isinstance(content, dict) or is_misspelled(content, CALL_NAMES):
             raise WrongShapeError
         choice = self._choice(index)
         slot, name = Slot(index, LEGACY), _text(content.get("name"))
