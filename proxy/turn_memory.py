@@ -69,12 +69,13 @@ class TurnMemory:
     def is_end(self, entry: FrameRead) -> bool:
         return self._splice.ends(entry)
 
-    def may_hide(self) -> bool:
-        """Whether the provider's turn can be put together, and so put back later."""
-        return self.is_whole and self._recorder.message({}) is not None
+    def may_hide(self, replaced: Mapping[Key, str]) -> bool:
+        """Whether the provider's turn can be put together, and so put back later; `replaced` are calls of it in whose
+        place the client reads a text, malformed ones among them."""
+        return self.is_whole and self._recorder.message(replaced) is not None
 
     def may_go_on(self) -> bool:
-        return self._rounds_left > 0 and self.may_hide()
+        return self._rounds_left > 0 and self.may_hide({})
 
     def go_on(
         self, hidden: Collection[Key], results: Sequence[HiddenResult], kept_back: Sequence[FrameRead]
