@@ -307,11 +307,12 @@ class Gate:
             return []
         self._settled = True
         waiting = [key for key in self._leg_calls if self._calls[key].stage is Stage.WAITING]
-        answers = [self._calls[key].answer for key in self._leg_calls]
-        may_hide = waiting and self._memory is not None and self._memory.may_hide()
-        if may_hide and any(isinstance(answer, wire.Released) for answer in answers):
+        answers = {key: self._calls[key].answer for key in self._leg_calls}
+        replaced = {key: answer.text for key, answer in answers.items() if isinstance(answer, wire.Replaced)}
+        may_hide = waiting and self._memory is not None and self._memory.may_hide(replaced)
+        if may_hide and any(isinstance(answer, wire.Released) for answer in answers.values()):
             return self._hide(waiting)
-        if waiting and not any(isinstance(answer, wire.Replaced) for answer in answers) and self._may_go_on():
+        if waiting and not replaced and self._may_go_on():
             return self._go_on(waiting)
         for key in waiting:
             answer = self._calls[key].answer
