@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, assert_never
 
 import aiohttp
 from aiohttp import web
+from multidict import CIMultiDict
 
 from interceptors.history import EMPTY, History
 from interceptors.receipts import Refused, Unexamined
 from policies.model import UnknownTools
-from proxy import bodies, headers, routes
+from proxy import headers, routes
 from proxy.admission import Admission, Asking, RefusedError
 from proxy.conversation import UnknownResultError
 from proxy.exchange import Ending, Exchange, guarded
@@ -22,6 +23,7 @@ from proxy.judge import Scene
 from proxy.logs import Event
 from proxy.onward import Onward
 from proxy.passage import Passage, tell
+from proxy.provider_head import read_error, refuse_odd_head
 from proxy.records import observed
 from proxy.services import Holding, Room, Services
 from proxy.store import Entry, StoreError, new_receipt_id
@@ -122,9 +124,13 @@ class Listener:
         upstream = await self._open(way, "POST", up, prepared.body, self._deadline(passage))
         onward = Onward(way.dialect, prepared, self._with.ledger, self._leg_opener(way, up, view, passage))
         try:
+            refuse_odd_head(upstream)
             down = headers.headers_down(upstream.raw_headers)
             if not 200 <= upstream.status < 300:
-                return await self._relay(request, upstream, down, passage)
+                self._refuse_redirect(upstream)
+                body = await read_error(upstream, way.dialect, self._deadline(passage))
+                passage.summary.status, passage.summary.bytes_down = upstream.status, len(body)
+                return web.Response(status=upstream.status, body=body, headers=CIMultiDict(down))
             streamed, first = await self._is_stream(upstream, view, self._deadline(passage))
             revision = self._asked(passage).revision
             exchange = Exchange(
@@ -179,9 +185,12 @@ class Listener:
                 leg = await self._open(way, "POST", up, body, self._deadline(passage))
             except RefusedError:
                 return None
-            is_stream = leg.content_type == _EVENT_STREAM
-            encoding = (leg.headers.get("Content-Encoding") or "identity").strip().lower()
-            if leg.status == 200 and is_stream == view.streamed and encoding == "identity":
+            try:
+                refuse_odd_head(leg)
+                is_fit = leg.status == 200 and (leg.content_type == _EVENT_STREAM) == view.streamed
+            except RefusedError:
+                is_fit = False
+            if is_fit:
                 return leg
             leg.close()
             return None
@@ -218,10 +227,6 @@ class Listener:
         A client reads what it asked for, whatever the type says: JSON in place of a stream is judged as JSON, which a
         reader of events does not see; a stream that was not asked for could be read in two ways, so it is refused.
         """
-        try:
-            bodies.refuse_encoded_response(upstream.headers.get("Content-Encoding"))
-        except bodies.BodyRefusedError as error:
-            raise RefusedError(Fault.UPSTREAM_FAILED, "undecodable_response", str(error)) from None
         if not view.streamed:
             if upstream.content_type == _EVENT_STREAM:
                 message = "the provider answered with a stream that was not asked for"
@@ -291,9 +296,8 @@ class Listener:
     async def _relay(
         self, request: web.BaseRequest, upstream: aiohttp.ClientResponse, down: headers.Pairs, passage: Passage
     ) -> web.StreamResponse:
-        """A response that holds no call: an error of the provider's own, or a route that passes."""
-        if 300 <= upstream.status < 400:
-            raise RefusedError(Fault.UPSTREAM_FAILED, "redirect", "the provider answered with a redirect")
+        """The response of a route that passes."""
+        self._refuse_redirect(upstream)
         response = web.StreamResponse(status=upstream.status)
         response.headers.extend(down)
         passage.summary.status = upstream.status
@@ -312,6 +316,11 @@ class Listener:
             if request.transport is not None:
                 request.transport.abort()
         return response
+
+    @staticmethod
+    def _refuse_redirect(upstream: aiohttp.ClientResponse) -> None:
+        if 300 <= upstream.status < 400:
+            raise RefusedError(Fault.UPSTREAM_FAILED, "redirect", "the provider answered with a redirect")
 
     def _deadline(self, passage: Passage) -> float:
         return passage.began + self._with.settings.limits.exchange_ms_max / 1000
