@@ -35,6 +35,11 @@ def load_policy(path: Path) -> Policy:
 
 def load_snapshot(snapshot: Snapshot) -> Policy:
     """The policy of bytes that were read before."""
+    return compile_document(read_document(snapshot), snapshot)
+
+
+def read_document(snapshot: Snapshot) -> MappingNode:
+    """The one document that the files of a policy are together. `PolicyError` where they are none."""
     problems = Problems()
     roots: list[MappingNode] = []
     for name, data in snapshot.texts:
@@ -43,9 +48,13 @@ def load_snapshot(snapshot: Snapshot) -> Policy:
     if problems:
         raise PolicyError(problems.found)
     try:
-        root = _merged(roots)
+        return _merged(roots)
     except DocumentError as error:
         raise PolicyError(error.problems) from None
+
+
+def compile_document(root: MappingNode, snapshot: Snapshot) -> Policy:
+    """The policy of a document that was read from these files."""
     lists = Lists(snapshot.root or snapshot.folder)
     policy = compile_policy(root, snapshot.folder, snapshot.paths, snapshot.revision, lists)
     if not lists.texts:

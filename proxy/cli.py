@@ -28,6 +28,7 @@ COMMANDS = {
     "serve": _Lazy("serve", "serve", "Run the gate between agents and their providers."),
     "demo": _Lazy("demo", "demo", "Watch a support agent behind the gate: no key, no network."),
     "check": _Lazy("check", "check", "Say whether a policy is valid, and what looks wrong in it."),
+    "test": _Lazy("test", "test", "Run the suite beside a policy: cases, coverage, mutants."),
     "explain": _Lazy("explain", "explain", "Tell the rules of a policy in sentences."),
     "decide": _Lazy("decide", "decide", "Decide one call, as the gate would, and print why."),
     "receipts": _Lazy("receipts", "receipts", "List, show, verify, export and erase what was decided."),

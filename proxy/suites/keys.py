@@ -1,0 +1,29 @@
+"""The keys of a suite, object by object. Whatever stands in no list here is an error."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SUITE: Final = ("suite", "now", "defaults", "cases", "equivalent")
+AROUND: Final = ("session", "identity", "facts", "declared", "history", "halted")
+DEFAULTS: Final = (*AROUND, "arguments")
+CASE: Final = ("name", "now", "call", "arguments", "without", "malformed", *AROUND, "earlier", "result", "expect")
+EARLIER: Final = ("call", "arguments", "without", "ago", "state", "facts", "session", "identity", "history")
+RESULT: Final = ("value", "error")
+EXPECT: Final = (
+    "outcome",
+    "reason",
+    "category",
+    "fired",
+    "reply",
+    "reads",
+    "reserves",
+    "injects",
+    "summary",
+    "settles",
+)
+EQUIVALENT: Final = ("mutant", "because")
+SAID: Final = ("user", "assistant", "system")
+USER: Final = ("user", "beside_results")
+CALL: Final = ("call", "arguments", "id", "released", "refused")
+ANSWER: Final = ("result", "of", "error")

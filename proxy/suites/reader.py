@@ -1,0 +1,299 @@
+"""A suite from its text, as strictly as a policy is read: an unknown key is an error with its line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from interceptors.calls import Cause, MalformedToolCall, ToolCall
+from interceptors.context import DeclaredTool, FactFailure, FactKey
+from interceptors.kinds import MoneyState
+from interceptors.strict_json import StrictJsonError, parse
+from policies.model import Category, Ruling, folded
+from policies.nodes import ScalarNode, listed
+from policies.problems import DocumentError, Problems
+from policies.spelling import parse_duration, parse_timestamp
+from policies.yaml_reader import read_yaml
+from proxy.suites import keys
+from proxy.suites.cases import Answered, Case, Circumstances, Earlier, Equivalent, Expected, Suite
+from proxy.suites.conversation import read_history
+from proxy.suites.json_values import json_object, json_text, json_value, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from interceptors.calls import Call, Json
+    from policies.nodes import MappingNode, Node
+
+CASES_MAX: Final = 2_000
+PLACEHOLDER: Final = "FILL IN"
+"""How a value begins that a receipt did not keep; a suite that holds one is not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What `defaults` say for every case: what surrounds it, and the arguments by tool."""
+
+    around: Circumstances = field(default_factory=Circumstances)
+    arguments: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+
+
+def read_suite(data: bytes, file: str) -> Suite:
+    """The suite of `data`. `DocumentError` with every problem found."""
+    root = read_yaml(data, file).mapping()
+    problems = Problems()
+    with problems.collect():
+        root.check_keys(keys.SUITE)
+    with problems.collect():
+        _refuse_placeholders(root, problems)
+    given, cases, equivalents = _Given(), [], []
+    policy, now = "", None
+    with problems.collect():
+        policy = root.require("suite").text()
+        now = root.require("now").convert(parse_timestamp)
+        given = _given(root)
+    with problems.collect():
+        items = root.require("cases").sequence()
+        if not items or len(items) > CASES_MAX:
+            root.require("cases").fail(f"expected 1 to {CASES_MAX} cases")
+        for item in items if now is not None else ():
+            with problems.collect():
+                cases.append(_case(item.mapping(), now, given))
+        _refuse_namesakes(cases, problems)
+    with problems.collect():
+        node = root.get("equivalent")
+        for item in node.sequence() if node is not None else ():
+            with problems.collect():
+                mapping = item.mapping()
+                mapping.check_keys(keys.EQUIVALENT)
+                mutant, because = mapping.require("mutant").text(), mapping.require("because").text()
+                equivalents.append(Equivalent(mutant, because, mapping.origin))
+    if problems:
+        raise DocumentError(problems.found)
+    return Suite(policy, tuple(cases), tuple(equivalents))
+
+
+def _refuse_namesakes(cases: list[Case], problems: Problems) -> None:
+    seen: set[str] = set()
+    for case in cases:
+        if case.name in seen:
+            problems.add(case.origin, "", f"another case is named {case.name!r}")
+        seen.add(case.name)
+
+
+def _refuse_placeholders(node: Node, problems: Problems) -> None:
+    if isinstance(node, ScalarNode):
+        if node.spelling.startswith(PLACEHOLDER):
+            node.fail(f"this is still to be filled in: {node.spelling.removeprefix(PLACEHOLDER).lstrip(': ')}")
+        return
+    inner = node.items if not hasattr(node, "entries") else node.entries.values()
+    for one in inner:
+        with problems.collect():
+            _refuse_placeholders(one, problems)
+
+
+def _given(root: MappingNode) -> _Given:
+    node = root.get("defaults")
+    if node is None:
+        return _Given()
+    mapping = node.mapping()
+    mapping.check_keys(keys.DEFAULTS)
+    arguments = mapping.get("arguments")
+    by_tool = {} if arguments is None else {k: json_object(v) for k, v in arguments.mapping().entries.items()}
+    return _Given(_around(mapping, Circumstances()), by_tool)
+
+
+def _case(mapping: MappingNode, now: datetime, given: _Given) -> Case:
+    mapping.check_keys(keys.CASE)
+    node = mapping.get("now")
+    around = _around(mapping, given.around)
+    earlier = mapping.get("earlier")
+    result = mapping.get("result")
+    answered = None if result is None else _answered(result.mapping())
+    expected = _expected(mapping.require("expect").mapping())
+    if (answered is None) != (expected.settles is None):
+        mapping.fail("`result` and `expect.settles` go together: what comes back, and what it settles the call to")
+    return Case(
+        name=mapping.require("name").text(),
+        now=now if node is None else node.convert(parse_timestamp),
+        call=_call(mapping, given),
+        around=around,
+        earlier=() if earlier is None else tuple(_earlier(one.mapping(), around, given) for one in earlier.sequence()),
+        answered=answered,
+        expected=expected,
+        origin=mapping.origin,
+    )
+
+
+def _around(mapping: MappingNode, given: Circumstances) -> Circumstances:
+    """What the mapping says, over what holds anyway: the session and each fact key by key, the rest as a whole."""
+    found = given
+    if (node := mapping.get("session")) is not None:
+        claims = merged(dict(given.session), json_object(node))
+        assert isinstance(claims, dict)
+        found = replace(found, session=claims)
+    if (node := mapping.get("identity")) is not None:
+        found = replace(found, identity=node.text())
+    if (node := mapping.get("facts")) is not None:
+        found = replace(found, facts=_facts(node.mapping(), given.facts))
+    if (node := mapping.get("declared")) is not None:
+        found = replace(found, declared=_declared(node.mapping()))
+    if (node := mapping.get("history")) is not None:
+        found = replace(found, history=read_history(node))
+    if (node := mapping.get("halted")) is not None:
+        found = replace(found, halted=node.boolean())
+    for steps, item in _without(mapping):
+        if steps[0] == "session":
+            found = replace(found, session=_lacking(found.session, steps[1:], item))
+        elif steps[0] != "args":
+            key = _fact_key(steps[0], item)
+            record = found.facts.get(key)
+            if record is None or isinstance(record, FactFailure):
+                item.fail(f"the case has no record {steps[0]}")
+            found = replace(found, facts={**found.facts, key: _lacking(record, steps[1:], item)})
+    return found
+
+
+def _facts(
+    mapping: MappingNode, given: Mapping[FactKey, Mapping[str, Json] | FactFailure]
+) -> dict[FactKey, Mapping[str, Json] | FactFailure]:
+    found = dict(given)
+    for name, node in mapping.entries.items():
+        key = _fact_key(name, node)
+        if isinstance(node, ScalarNode):
+            found[key] = node.choice(FactFailure)
+            continue
+        before = found.get(key)
+        record = merged(dict(before), json_object(node)) if isinstance(before, dict) else json_object(node)
+        assert isinstance(record, dict)
+        found[key] = record
+    return found
+
+
+def _fact_key(name: str, node: Node) -> FactKey:
+    fact, mark, key = name.partition("/")
+    if not mark or not fact or not key:
+        node.fail(f"{name!r} is no record: write FACT/KEY, such as order/A1001")
+    return FactKey(fact, key)
+
+
+def _declared(mapping: MappingNode) -> dict[str, DeclaredTool]:
+    return {folded(name): DeclaredTool(name, _schema(node)) for name, node in mapping.entries.items()}
+
+
+def _schema(node: Node) -> bytes | None:
+    if isinstance(node, ScalarNode) and node.is_null:
+        return None
+    return json_text(node.mapping()).encode()
+
+
+def _call(mapping: MappingNode, given: _Given) -> Call:
+    tool = mapping.require("call").text()
+    if "malformed" in mapping:
+        return MalformedToolCall(tool, mapping.require("malformed").choice(Cause), "", 0)
+    node = mapping.get("arguments")
+    if isinstance(node, ScalarNode):  # the text as a model would send it, perhaps no JSON at all
+        try:
+            value = parse(node.spelling)
+        except StrictJsonError as error:
+            return MalformedToolCall(tool, error.cause, "", 0)
+        if not isinstance(value, dict):
+            return MalformedToolCall(tool, Cause.NOT_AN_OBJECT, "", 0)
+        return ToolCall(tool, value, node.spelling, "", 0)
+    arguments = merged(dict(given.arguments.get(tool, {})), {} if node is None else json_object(node))
+    assert isinstance(arguments, dict)
+    for steps, item in _without(mapping):
+        if steps[0] == "args":
+            arguments = _lacking(arguments, steps[1:], item)
+    return ToolCall(tool, arguments, "", "", 0)
+
+
+def _without(mapping: MappingNode) -> Iterator[tuple[list[str], Node]]:
+    """The places that the case leaves out: `args.amount`, `session.sub`, `order/A1001.customer.id`."""
+    node = mapping.get("without")
+    for item in node.sequence() if node is not None else ():
+        steps = item.text().split(".")
+        if len(steps) < 2 or not all(steps) or (steps[0] not in ("args", "session") and "/" not in steps[0]):
+            item.fail("expected args.NAME, session.CLAIM, or FACT/KEY.FIELD")
+        yield steps, item
+
+
+def _lacking(record: Mapping[str, Json], steps: list[str], item: Node) -> dict[str, Json]:
+    """The record without what the steps lead to."""
+    name, *rest = steps
+    if name not in record:
+        item.fail(f"there is no {name!r} to leave out")
+    inner = record[name]
+    if not rest:
+        return {key: value for key, value in record.items() if key != name}
+    if not isinstance(inner, dict):
+        item.fail(f"{name!r} is no object")
+    return {**record, name: _lacking(inner, rest, item)}
+
+
+def _earlier(mapping: MappingNode, around: Circumstances, given: _Given) -> Earlier:
+    mapping.check_keys(keys.EARLIER)
+    ago = mapping.get("ago")
+    state = mapping.get("state")
+    return Earlier(
+        call=_call(mapping, given),
+        ago=timedelta(0) if ago is None else ago.convert(parse_duration),
+        state=MoneyState.EXECUTED if state is None else state.choice(MoneyState),
+        around=_around(mapping, around),
+        origin=mapping.origin,
+    )
+
+
+def _answered(mapping: MappingNode) -> Answered:
+    mapping.check_keys(keys.RESULT)
+    error = mapping.get("error")
+    return Answered(json_value(mapping.require("value")), error is not None and error.boolean())
+
+
+def _expected(mapping: MappingNode) -> Expected:
+    mapping.check_keys(keys.EXPECT)
+    ruling = mapping.require("outcome").choice(Ruling)
+    if ruling is Ruling.ALLOW:
+        for key in ("reason", "category", "reply", "summary"):
+            if key in mapping:
+                mapping.require(key).fail(f"an allowed call has no {key}")
+    elif (
+        node := next((mapping.get(key) for key in ("reserves", "injects", "settles") if key in mapping), None)
+    ) is not None:
+        node.fail("only an allowed call holds something")
+    reads = mapping.get("reads")
+    return Expected(
+        ruling=ruling,
+        reason=_text(mapping, "reason"),
+        category=None if (node := mapping.get("category")) is None else node.choice(Category),
+        fired=_names(mapping, "fired"),
+        reply=_text(mapping, "reply"),
+        reads=None if reads is None else frozenset(_fact_key(one.text(), one) for one in reads.sequence()),
+        reserves=None if (node := mapping.get("reserves")) is None else _texts(node.mapping()),
+        injects=_names(mapping, "injects"),
+        summary=None if (node := mapping.get("summary")) is None else _texts(node.mapping()),
+        settles=None if (node := mapping.get("settles")) is None else _settled(node),
+    )
+
+
+def _settled(node: Node) -> MoneyState:
+    state = node.choice(MoneyState)
+    if state is MoneyState.HELD:
+        node.fail(f"a result settles: expected one of {listed([one.value for one in MoneyState if one is not state])}")
+    return state
+
+
+def _text(mapping: MappingNode, key: str) -> str | None:
+    node = mapping.get(key)
+    return None if node is None else node.text()
+
+
+def _names(mapping: MappingNode, key: str) -> frozenset[str] | None:
+    node = mapping.get(key)
+    return None if node is None else frozenset(one.text() for one in node.sequence())
+
+
+def _texts(mapping: MappingNode) -> dict[str, str]:
+    return {key: node.source() for key, node in mapping.entries.items()}
