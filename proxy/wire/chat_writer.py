@@ -184,7 +184,7 @@ class ChatStreamWriter:
         self, raw: bytes, sent: _Sent, members: dict[str, bytes], choice: dict[str, Any] | None
     ) -> list[bytes]:
         """The end of a choice: refusals join its content, the survivors follow."""
-        due = [judged for judged in sent.due.values() if not judged.is_repeat]
+        due = [sent.due[slot] for slot in sorted(sent.due, key=_order) if not sent.due[slot].is_repeat]
         sent.done |= set(sent.due)
         sent.due.clear()
         texts = [judged.answer.text for judged in due if isinstance(judged.answer, Replaced)]
@@ -250,6 +250,11 @@ def _with_texts(content: bytes, texts: Sequence[str], has_text: bool) -> bytes:
     own = own if isinstance(own, str) else ""
     glue = "\n\n" if has_text or own else ""
     return envelope.encode(own + glue + "\n\n".join(texts))
+
+
+def _order(slot: Slot) -> int:
+    """Calls stand in their order, whatever the order of their answers; what has no number comes first."""
+    return slot.place if isinstance(slot.place, int) else -1
 
 
 def _stays_in_place(key: Slot, judged: Judged) -> bool:
