@@ -27,7 +27,7 @@ TENANT_LENGTH_MAX = 12
 FIELDS: Mapping[str, str] = {
     "event": "what happened; one of `Event`",
     "level": "`info`, `warning` or `error`",
-    "time": "when the line was written, UTC",
+    "time": "when it happened, UTC",
     "exchange": "the id of the exchange, as in its receipts",
     "listener": "`agent` or `admin`",
     "dialect": "the dialect of the route",
