@@ -14,6 +14,7 @@ from interceptors.context import Context, DeclaredTool, FactDocument, FactFailed
 from interceptors.decisions import Decision, Evidence, EvidenceKind, Needs
 from interceptors.pipeline import Pipeline
 from interceptors.strict_json import parse
+from interceptors.usage import unused
 from policies import load_policy, load_policy_text
 from policies.model import Category, Ruling, folded
 from tests.interceptors.builders import proposal
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from interceptors.history import Entry
+    from interceptors.usage import Usage, UsageKey
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DECISIONS = ROOT / "fixtures" / "decisions"
@@ -120,11 +122,13 @@ def _decide(golden: Golden) -> tuple[Decision, list[str]]:
     proposed = proposal(name, arguments or "{}")
     answer = deciding.screen(proposed, context)
     asked: list[FactKey] = []
+    usages: dict[UsageKey, Usage] = {}
     while isinstance(answer, Needs):
-        assert answer.facts
+        assert answer.facts or answer.usages
         assert not set(answer.facts) & set(asked), "asked for what was given"
         asked += answer.facts
-        answer = deciding.decide(proposed, context, {key: known[key] for key in asked})
+        usages |= {key: unused(key) for key in answer.usages}
+        answer = deciding.decide(proposed, context, {key: known[key] for key in asked}, usages)
     return answer, [f"{key.fact}/{key.key}" for key in asked]
 
 

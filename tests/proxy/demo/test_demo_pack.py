@@ -12,8 +12,10 @@ import pytest
 from interceptors.calls import Proposal, Proposer, ToolCall
 from interceptors.context import Context, FactDocument, FactFailed, FactFailure
 from interceptors.decisions import Needs
+from interceptors.history import Author, History, Said
 from interceptors.pipeline import Pipeline
 from interceptors.strict_json import parse
+from interceptors.usage import unused
 from policies.loader import load_policy
 from policies.model import Ruling
 from proxy.demo.backend import Order
@@ -28,11 +30,15 @@ ORDER = Order("A1001", "cus_ada", "Ada", "Kettle", 60000, 5)
 CALL = {"order_id": "A1001", "amount": Decimal("120.00"), "reason": "damaged"}
 
 
-def decide(name, arguments, known, subject=ADA):
-    """The decision, with the facts that it asks for read from `known`; and the keys of those facts."""
+def decide(name, arguments, known, subject=ADA, says=""):
+    """The decision, with the facts that it asks for read from `known`; and the keys of those facts.
+
+    Nothing was paid before, and the customer says `says`, or else names the order.
+    """
     raw = orjson.dumps(arguments, default=lambda number: orjson.Fragment(str(number)))
     call = ToolCall(name, parse(raw), raw.decode(), "toolu_1", 0)
-    proposal, context = Proposal(call, Proposer.MODEL), Context(NOW, "tenant", subject=subject)
+    history = History((Said(Author.USER, says or f"about {arguments.get('order_id')}", 0),))
+    proposal, context = Proposal(call, Proposer.MODEL), Context(NOW, "tenant", subject=subject, history=history)
     answer = PIPELINE.screen(proposal, context)
     if not isinstance(answer, Needs):
         return answer, ()
@@ -43,6 +49,8 @@ def decide(name, arguments, known, subject=ADA):
         missing = FactFailed(FactFailure.MISSING, NOW)
         facts[key] = missing if document is None else FactDocument(document, NOW)
     decision = PIPELINE.decide(proposal, context, facts)
+    if isinstance(decision, Needs):
+        decision = PIPELINE.decide(proposal, context, facts, {key: unused(key) for key in decision.usages})
     assert not isinstance(decision, Needs)
     return decision, answer.facts
 
@@ -53,7 +61,7 @@ def test_the_cases_of_the_demo(lane) -> None:
     known, subject = orders(), {"sub": lane.customer_id}
     for case in cases(lane):
         calls = [part for part in case.turns[0].parts if isinstance(part, Call)]
-        decided = [decide(call.name, parse(call.arguments.encode()), known, subject) for call in calls]
+        decided = [decide(call.name, parse(call.arguments.encode()), known, subject, case.says) for call in calls]
         found = [(one.tool, one.ruling.value, one.reason) for one, _ in decided]
 
         assert found == [(one.tool, one.ruling, one.reason) for one in case.verdicts], case.title
