@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from proxy.wire import envelope
-from proxy.wire.chat_calls import LEGACY, Slot, canonical_call
+from proxy.wire.chat_calls import LEGACY, LIMIT_REASONS, Slot, canonical_call
 from proxy.wire.events import (
+    TEXT_KIND,
     FrameRead,
     Key,
     Material,
     Released,
     Replaced,
+    TextKey,
 )
 from proxy.wire.sse import event_frame
 
@@ -48,7 +50,8 @@ class ChatStreamWriter:
 
     def __init__(self) -> None:
         self._choices: dict[int, _Sent] = {}
-        self._edited: set[int] = set()  # choices whose calls do not leave as they came
+        self._edited: set[int] = set()  # choices whose calls or texts do not leave as they came
+        self._silenced: set[Key] = set()  # texts that do not leave
         self._sorted = 0
         self._envelope = NO_ENVELOPE
         self._done_sent = False
@@ -98,9 +101,15 @@ class ChatStreamWriter:
             return
         self._sorted = len(judged)
         for key, answer in judged.items():
-            assert isinstance(key, Slot)
+            assert isinstance(key, Slot | TextKey)
             sent = self._sent(key.choice)
-            if _stays_in_place(key, answer):
+            if isinstance(key, TextKey):
+                if not _is_refused(answer) or key in sent.done:
+                    continue
+                self._silenced.add(key)
+                self._edited.add(key.choice)
+                sent.due[key] = answer
+            elif _stays_in_place(key, answer):
                 sent.done.add(key)
             elif key not in sent.done:
                 sent.due[key] = answer
@@ -125,6 +134,8 @@ class ChatStreamWriter:
 
     def _count_plain(self, entry: FrameRead) -> None:
         for key in entry.keys:
+            if isinstance(key, TextKey):
+                continue
             assert isinstance(key, Slot)
             sent = self._sent(key.choice)
             sent.due.pop(key, None)
@@ -147,8 +158,10 @@ class ChatStreamWriter:
         members = envelope.members(data)
         frames: list[list[bytes]] = [[], []]
         raw_choices = envelope.elements(members["choices"])
+        silent = {key.choice for key in entry.keys if isinstance(key, TextKey) and key in self._silenced}
         for raw, choice in zip(raw_choices, entry.value["choices"], strict=True):
-            for frame, part in zip(frames, self._parts(raw, choice), strict=False):
+            is_silent = choice.get("index", 0) in silent
+            for frame, part in zip(frames, self._parts(raw, choice, is_silent=is_silent), strict=False):
                 frame.append(part)
         first, second = frames
         has_usage = members.get("usage", b"null") != b"null"
@@ -163,8 +176,9 @@ class ChatStreamWriter:
             members["usage"] = b"null"
         return event_frame(entry.frame.event, envelope.join({**members, "choices": envelope.join_list(first)})) + last
 
-    def _parts(self, raw: bytes, choice: dict[str, Any]) -> list[bytes]:
-        """What of one choice leaves in this chunk, and what in the next; nothing where only calls stood in it."""
+    def _parts(self, raw: bytes, choice: dict[str, Any], *, is_silent: bool) -> list[bytes]:
+        """What of one choice leaves in this chunk, and what in the next; nothing where only calls stood in it, or a
+        text that does not leave."""
         sent = self._sent(choice.get("index", 0))
         if choice.get("index", 0) not in self._edited and not self._needs_stop(choice):
             sent.text |= bool((choice.get("delta") or {}).get("content"))
@@ -172,10 +186,11 @@ class ChatStreamWriter:
         delta: dict[str, Any] = choice.get("delta") or {}
         members = envelope.members(envelope.raw_at(raw, "delta")) if delta else {}
         removed = {"tool_calls", LEGACY} | {call.material.kind for call in sent.due.values() if _is_refused(call)}
+        removed = removed | {TEXT_KIND} if is_silent else removed - {TEXT_KIND}
         stripped = {member: value for member, value in members.items() if member not in removed}
         if choice.get("finish_reason"):
             return self._answers(raw, sent, stripped, choice)
-        sent.text |= bool(delta.get("content"))
+        sent.text |= bool(delta.get("content")) and not is_silent
         if len(stripped) < len(members) and all(value == b"null" for value in stripped.values()):
             return []
         return [envelope.edited(raw, delta=envelope.join(stripped))]
@@ -184,7 +199,8 @@ class ChatStreamWriter:
         self, raw: bytes, sent: _Sent, members: dict[str, bytes], choice: dict[str, Any] | None
     ) -> list[bytes]:
         """The end of a choice: refusals join its content, the survivors follow."""
-        due = [sent.due[slot] for slot in sorted(sent.due, key=_order) if not sent.due[slot].is_repeat]
+        due = [sent.due[key] for key in sorted(sent.due, key=_order) if not sent.due[key].is_repeat]
+        is_whole = any(isinstance(key, TextKey) for key in sent.due)  # the reply is, whatever its text was
         sent.done |= set(sent.due)
         sent.due.clear()
         texts = [judged.answer.text for judged in due if isinstance(judged.answer, Replaced)]
@@ -197,7 +213,7 @@ class ChatStreamWriter:
             members = {**members, "content": _with_texts(members.get("content", b"null"), texts, sent.text)}
             sent.text = True
         finish = (choice or {}).get("finish_reason")
-        if finish in CALL_REASONS and sent.replaced and not sent.released:
+        if (finish in CALL_REASONS and sent.replaced and not sent.released) or (is_whole and finish in LIMIT_REASONS):
             finish = "stop"
         if not survivors:
             return [envelope.edited(raw, delta=envelope.join(members), finish_reason=finish)]
@@ -252,9 +268,9 @@ def _with_texts(content: bytes, texts: Sequence[str], has_text: bool) -> bytes:
     return envelope.encode(own + glue + "\n\n".join(texts))
 
 
-def _order(slot: Slot) -> int:
+def _order(key: Slot | TextKey) -> int:
     """Calls stand in their order, whatever the order of their answers; what has no number comes first."""
-    return slot.place if isinstance(slot.place, int) else -1
+    return key.place if isinstance(key, Slot) and isinstance(key.place, int) else -1
 
 
 def _stays_in_place(key: Slot, judged: Judged) -> bool:
@@ -287,8 +303,9 @@ class ChatBodyWriter:
         (entry,) = entries
         by_choice: dict[int, list[Judged]] = {}
         for key in entry.keys:
-            assert isinstance(key, Slot)
-            if not _stays_in_place(key, judged[key]):
+            assert isinstance(key, Slot | TextKey)
+            stays = not _is_refused(judged[key]) if isinstance(key, TextKey) else _stays_in_place(key, judged[key])
+            if not stays:
                 by_choice.setdefault(key.choice, []).append(judged[key])
         if all(_is_plain(call) for calls in by_choice.values() for call in calls):
             return entry.frame.raw
@@ -313,7 +330,8 @@ class ChatBodyWriter:
             members["content"] = _with_texts(members.get("content", b"null"), texts, has_text=False)
         members |= _survivor_members(survivors, None)
         finish = choice.get("finish_reason")
-        if finish in CALL_REASONS and not survivors:
+        is_whole = any(call.material.kind == TEXT_KIND for call in calls)
+        if (finish in CALL_REASONS and not survivors) or (is_whole and finish in LIMIT_REASONS):
             finish = "stop"
         return envelope.edited(raw, message=envelope.join(members), finish_reason=finish)
 
