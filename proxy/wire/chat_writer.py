@@ -40,7 +40,7 @@ class _Sent:
     released: int = 0
     listed: int = 0  # of them, those in `tool_calls`
     replaced: int = 0
-    due: dict[Key, Judged] = field(default_factory=dict)  # answered, and not sent yet
+    due: dict[Slot | TextKey, Judged] = field(default_factory=dict)  # answered, and not sent yet
     done: set[Key] = field(default_factory=set)
 
 
