@@ -13,7 +13,6 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from interceptors.calls import ToolCall
 from policies.model import folded
 from proxy.gate_commands import (
     Break,
@@ -36,7 +35,6 @@ from proxy.wire.dialect import Judged, Reader, Writer
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from interceptors.calls import Call
     from proxy.turn_memory import Remembered, TurnMemory
     from proxy.wire.sse import Frame
     from proxy.wire.transcript import HiddenResult
@@ -104,9 +102,13 @@ class Gate:
         """The calls that have not left, for the receipt of an abort."""
         return tuple(key for key, held in self._calls.items() if held.stage is not Stage.RESOLVED)
 
-    def call(self, key: wire.Key) -> Call | None:
+    def call(self, key: wire.Key) -> wire.Content | None:
         """What was read of a call so far; None while it is open."""
         return self._calls[key].call
+
+    def may_ask_again(self) -> bool:
+        """Whether nothing but text was held of this leg, and the turn may go on behind it."""
+        return self._may_go_on() and all(self._calls[key].is_text for key in self._leg_calls)
 
     def receive(self, leg: int, frame: Frame) -> list[Command]:
         """One frame of a leg. Frames of a leg that is not the present one are late, and nothing."""
@@ -190,8 +192,7 @@ class Gate:
             return []
         for key, answer in answers.items():
             held = self._calls[key]
-            may_run = isinstance(answer, wire.Replaced) or isinstance(held.call, ToolCall)
-            if held.stage is Stage.JUDGING and may_run:
+            if held.stage is Stage.JUDGING and (isinstance(answer, wire.Replaced) or held.may_run):
                 held.answer, held.stage = answer, Stage.JUDGED
         return self._record()
 
@@ -219,16 +220,16 @@ class Gate:
 
     def _take(self, events: Sequence[wire.WireEvent]) -> list[Command]:
         commands: list[Command] = []
-        completed: dict[wire.Key, Call] = {}
+        completed: dict[wire.Key, wire.Content] = {}
         for event in events:
             match event:
                 case wire.FrameRead():
                     if event.keys and event.frame.is_disguised:
                         return [*commands, *self._break(wire.Breach.FRAMING)]
                     self._hold(event)
-                case wire.CallCompleted(key=key, call=call, material=material):
-                    self._complete(key, call, material)
-                    completed[key] = call
+                case wire.CallCompleted() | wire.TextCompleted():
+                    self._complete(event.key, event.call, event.material)
+                    completed[event.key] = event.call
                 case wire.CallCut(key=key, call=call, material=material):
                     self._complete(key, call, material)
                     self._calls[key].confirmed = True
@@ -266,7 +267,7 @@ class Gate:
                 self._calls[key] = Held()
                 self._leg_calls.append(key)
 
-    def _complete(self, key: wire.Key, call: Call, material: wire.Material) -> None:
+    def _complete(self, key: wire.Key, call: wire.Content, material: wire.Material) -> None:
         held = self._calls[key]
         held.call, held.material, held.stage = call, material, Stage.JUDGING
 
@@ -278,8 +279,9 @@ class Gate:
             waiting = any(self._calls[key].stage in (Stage.OPEN, Stage.JUDGING) for key in self._leg_calls)
             if waiting or not self._ended:
                 return []
-            allowed = [key for key in ready if isinstance(self._calls[key].answer, wire.Released)]
-            if allowed and len(allowed) < len(ready) and self._is_bound():
+            calls = [key for key in ready if not self._calls[key].is_text]
+            allowed = [key for key in calls if isinstance(self._calls[key].answer, wire.Released)]
+            if allowed and len(allowed) < len(calls) and self._is_bound():
                 for key in allowed:
                     self._calls[key].stage = Stage.JUDGING
                 return [RefuseTogether(tuple(allowed))]
@@ -309,22 +311,27 @@ class Gate:
         waiting = [key for key in self._leg_calls if self._calls[key].stage is Stage.WAITING]
         answers = {key: self._calls[key].answer for key in self._leg_calls}
         replaced = {key: answer.text for key, answer in answers.items() if isinstance(answer, wire.Replaced)}
-        may_hide = waiting and self._memory is not None and self._memory.may_hide(replaced)
-        if may_hide and any(isinstance(answer, wire.Released) for answer in answers.values()):
+        runs = any(isinstance(answers[key], wire.Released) and not self._calls[key].is_text for key in answers)
+        if waiting and runs and self._memory is not None and self._memory.may_hide(replaced):
             return self._hide(waiting)
         if waiting and not replaced and self._may_go_on():
             return self._go_on(waiting)
-        for key in waiting:
-            answer = self._calls[key].answer
-            assert isinstance(answer, wire.Returned)
-            self._resolve(key, wire.Replaced(answer.text))
+        self._say(waiting)
         return self._remember((), ())
+
+    def _say(self, keys: Sequence[wire.Key]) -> None:
+        """The customer reads these refusals, since the model cannot hear them."""
+        for key in keys:
+            self._resolve(key, wire.Replaced(self._calls[key].returned.text))
 
     def _may_go_on(self) -> bool:
         return self._memory is not None and self._ended and self._memory.may_go_on()
 
     def _hide(self, waiting: Sequence[wire.Key]) -> list[Command]:
-        """Beside calls that run: the client does not see them, and the model hears of them on the next request."""
+        """Beside calls that run: the client does not see them, and the model hears of them on the next request. A text
+        has no id by which a result could come then."""
+        self._say([key for key in waiting if self._calls[key].is_text])
+        waiting = [key for key in waiting if not self._calls[key].is_text]
         results = [self._calls[key].result() for key in waiting]
         for key in waiting:
             self._resolve(key, wire.HIDDEN)
@@ -333,12 +340,10 @@ class Gate:
     def _go_on(self, waiting: Sequence[wire.Key]) -> list[Command]:
         assert self._memory is not None
         results = [self._calls[key].result() for key in waiting]
-        if not self._first_text:
-            answer = self._calls[waiting[0]].answer
-            self._first_text = answer.text if isinstance(answer, wire.Returned) else ""
+        self._first_text = self._first_text or self._calls[waiting[0]].returned.text
         for key in waiting:
             self._resolve(key, wire.HIDDEN)
-        self._kept_back = [entry for entry in self._queue if self._memory.is_end(entry)]
+        self._kept_back = [entry for entry in self._queue if self._memory.is_end(entry, waiting)]
         commands = self._flush(without=self._kept_back)
         self._going_on = True
         messages, tokens = self._memory.go_on(waiting, results, self._kept_back)
@@ -347,18 +352,10 @@ class Gate:
     def _remember(self, hidden: Collection[wire.Key], results: Sequence[HiddenResult]) -> list[Command]:
         if self._memory is None:
             return []
-        replaced = {
-            key: judged.answer.text
-            for key in self._leg_calls
-            if (judged := self._judged.get(key)) and isinstance(judged.answer, wire.Replaced)
-        }
-        injected = {
-            key: judged.answer.arguments
-            for key in self._leg_calls
-            if (judged := self._judged.get(key))
-            and isinstance(judged.answer, wire.Released)
-            and judged.answer.arguments is not None
-        }
+        answers = {key: self._judged[key].answer for key in self._leg_calls if key in self._judged}
+        replaced = {key: answer.text for key, answer in answers.items() if isinstance(answer, wire.Replaced)}
+        released = {key: answer for key, answer in answers.items() if isinstance(answer, wire.Released)}
+        injected = {key: text for key, answer in released.items() if (text := answer.arguments) is not None}
         turn: Remembered | None = self._memory.ended(replaced, hidden, results, injected)
         return [Remember(turn)] if turn is not None else []
 

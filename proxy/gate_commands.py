@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from interceptors.calls import Call
     from proxy.turn_memory import Remembered
-    from proxy.wire.events import Breach, Key
+    from proxy.wire.events import Breach, Content, Key
 
 
 class Limit(Enum):
@@ -31,9 +30,9 @@ class Write(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decide:
-    """Judge these calls together, then say `decided`."""
+    """Judge these calls, and texts beside them, together, then say `decided`."""
 
-    calls: Mapping[Key, Call]
+    calls: Mapping[Key, Content]
 
 
 @dataclass(frozen=True, slots=True)

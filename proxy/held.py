@@ -1,4 +1,4 @@
-"""A call on its way through the gate: in which stage it is, what is known of it, and what was answered."""
+"""A call on its way through the gate, or a text that is held like one: its stage, what is known of it, its answer."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from interceptors.calls import MalformedToolCall
 from proxy.wire import envelope
-from proxy.wire.events import Returned
+from proxy.wire.events import Returned, WholeText
 from proxy.wire.transcript import HiddenResult
 
 if TYPE_CHECKING:
-    from interceptors.calls import Call
-    from proxy.wire.events import Answer, Key, Material
+    from proxy.wire.events import Answer, Content, Key, Material
     from proxy.wire.sse import Frame
 
 
@@ -29,21 +29,35 @@ class Stage(Enum):
 class Held:
     stage: Stage = Stage.OPEN
     confirmed: bool = False
-    call: Call | None = None
+    call: Content | None = None
     material: Material | None = None
     answer: Answer | None = None
     repeats: Key | None = None
 
+    @property
+    def is_text(self) -> bool:
+        return isinstance(self.call, WholeText)
+
+    @property
+    def may_run(self) -> bool:
+        """Whether it was read in one way only and to its end."""
+        return not isinstance(self.call, MalformedToolCall | None)
+
+    @property
+    def returned(self) -> Returned:
+        """Its answer, where the model is to hear of it."""
+        assert isinstance(self.answer, Returned)
+        return self.answer
+
     def result(self) -> HiddenResult:
         """What the model gets for a call whose refusal it is to hear."""
-        assert isinstance(self.answer, Returned)
         assert self.material is not None
         toolset = self.material.extra.get("toolset_name")
         return HiddenResult(
             self.material.id,
             self.material.name,
             self.material.kind,
-            self.answer.content,
+            self.returned.content,
             toolset if isinstance(toolset, str) else "",
         )
 

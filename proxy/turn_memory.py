@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from proxy.wire.events import TEXT_KIND
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
     from proxy.wire.sse import Frame
     from proxy.wire.transcript import HiddenResult
     from proxy.wire.turn import Continuation
+
+
+def _unseen(entry: FrameRead, hidden: Collection[Key]) -> FrameRead:
+    """The frame with the keys of what the client does not see of it."""
+    return entry._replace(keys=tuple(key for key in entry.keys if key in hidden))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +73,9 @@ class TurnMemory:
         """A frame as it stands in the turn; None for one that has no place there."""
         return self._splice.join(frame) if self.leg else frame
 
-    def is_end(self, entry: FrameRead) -> bool:
-        return self._splice.ends(entry)
+    def is_end(self, entry: FrameRead, hidden: Collection[Key]) -> bool:
+        """Whether this frame is kept back when the turn goes on with `hidden` unseen."""
+        return self._splice.ends(_unseen(entry, hidden))
 
     def may_hide(self, replaced: Mapping[Key, str]) -> bool:
         """Whether the provider's turn can be put together, and so put back later; `replaced` are calls of it in whose
@@ -86,10 +94,10 @@ class TurnMemory:
         assert said is not None, "asked by may_go_on"
         shown = self._recorder.message({}, hidden)
         self._said += [said, *self._continuation.results(results)]
-        self._answered += [result.call for result in results]
+        self._answered += [result.call for result in results if result.kind != TEXT_KIND]
         self._shown += [shown] if shown is not None else []
         self._tokens += self._recorder.output_tokens()
-        self._splice.next_leg(self._joined, kept_back)
+        self._splice.next_leg(*([_unseen(entry, hidden) for entry in part] for part in (self._joined, kept_back)))
         self._recorder = self._continuation.recorder(self._streamed, self._splice.blocks_before)
         self._joined, self._ids = [], []
         self._rounds_left -= 1

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from interceptors.context import DeclaredTool
 from proxy.wire import envelope
+from proxy.wire.anthropic_texts import AnthropicBodyTexts, AnthropicStreamTexts
 from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION
-from proxy.wire.dialect import DeclaredTools, Fault, Reader, RequestView, Writer, declared_tools
+from proxy.wire.dialect import DeclaredTools, Fault, OutputFormat, Reader, RequestView, Writer, declared_tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from proxy.wire.texts import TextFinder
     from proxy.wire.turn import Continuation
 
 
@@ -74,13 +76,17 @@ class AnthropicMessages:
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
         tools = _request_tools(*(raw.get(member, b"null") for member in _TOOL_MEMBERS))
-        return RequestView(str(model), streamed, tools, raw.get("metadata", b""), raw.get("prompt_cache_key", b""))
+        metadata, cache_key = raw.get("metadata", b""), raw.get("prompt_cache_key", b"")
+        return RequestView(str(model), streamed, tools, metadata, cache_key, _output(raw))
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
         return AnthropicStreamReader(pass_types) if streamed else AnthropicBodyReader(pass_types)
 
     def writer(self, streamed: bool) -> Writer:
         return AnthropicStreamWriter() if streamed else AnthropicBodyWriter()
+
+    def texts(self, streamed: bool) -> TextFinder:
+        return AnthropicStreamTexts() if streamed else AnthropicBodyTexts()
 
     @property
     def continuation(self) -> Continuation:
@@ -89,6 +95,22 @@ class AnthropicMessages:
     def error(self, fault: Fault, message: str) -> bytes:
         error = {"type": _ERROR_TYPES[fault], "message": message}
         return envelope.encode({"type": "error", "error": error})
+
+
+def _output(raw: Mapping[str, bytes]) -> OutputFormat | None:
+    """`output_config.format`, or `output_format` as earlier versions spell it. Its schema is named by its `title`."""
+    stated = raw.get("output_format", b"null")
+    config = raw.get("output_config", b"null")
+    if config.startswith(b"{"):
+        stated = envelope.members(config).get("format", stated)
+    if not stated.startswith(b"{"):
+        return None
+    schema = envelope.members(stated).get("schema", b"null")
+    if not schema.startswith(b"{"):
+        return None
+    members = envelope.members(schema)
+    title = envelope.value_of(members["title"]) if "title" in members else ""
+    return OutputFormat(title if isinstance(title, str) else "", schema)
 
 
 _TOOL_MEMBERS = ("tools", "mcp_servers", "container")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from proxy.wire import envelope
+from proxy.wire.anthropic_texts import is_text
 from proxy.wire.anthropic_transcript import AnthropicTranscript, message_of, result_block, turns_of
+from proxy.wire.events import TEXT_KIND, TextKey
 from proxy.wire.sse import Frame, event_frame
 from proxy.wire.transcript import HiddenResult, Side, SideTurn
-from proxy.wire.turn import NOTHING
+from proxy.wire.turn import NOTHING, remarked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -31,7 +33,9 @@ class AnthropicContinuation:
         return _StreamSplice() if streamed else _BodySplice()
 
     def results(self, results: Sequence[HiddenResult]) -> list[bytes]:
-        return [message_of("user", [result_block(result) for result in results])]
+        calls = [result_block(result) for result in results if result.kind != TEXT_KIND]
+        texts = [_text_block(remarked(result.content)) for result in results if result.kind == TEXT_KIND]
+        return [message_of("user", [*calls, *texts])]
 
     def said(self, text: str) -> bytes:
         return message_of("assistant", [envelope.encode({"type": "text", "text": text})])
@@ -86,8 +90,14 @@ class AnthropicTurn:
         (entry,) = self.entries
         blocks: list[bytes] = []
         own = envelope.elements(envelope.raw_at(entry.frame.data or b"", "content"))
+        spoken = _text_key(entry)
+        is_kept = spoken is None or (spoken not in replaced and spoken not in hidden)
+        reply = None if spoken is None else replaced.get(spoken)
         for place, block in enumerate(own, self._blocks_before):
-            if place in replaced:
+            if not is_kept and is_text(_value(entry)["content"][place - self._blocks_before]):
+                blocks += [] if reply is None else [_text_block(reply)]
+                reply = None
+            elif place in replaced:
                 blocks.append(_text_block(replaced[place]))
             elif place in injected:
                 blocks.append(envelope.edited(block, input=injected[place].encode()))
@@ -100,11 +110,15 @@ class AnthropicTurn:
     ) -> list[bytes] | None:
         blocks: list[_Block] = []
         by_index: dict[int, _Block] = {}
+        answered: set[Key | None] = set()
         for entry in self.entries:
             value = _value(entry)
             if value.get("type") == "content_block_start":
                 block = by_index[value["index"]] = _Block(envelope.raw_at(entry.frame.data or b"", "content_block"))
                 key = entry.keys[0] if entry.keys else None
+                if isinstance(key, TextKey) and key in replaced and key in answered:
+                    continue  # the reply stands in the place of the first block of the text
+                answered.add(key)
                 block.stands_for = replaced.get(key) if key is not None else None
                 block.arguments = injected.get(key) if key is not None else None
                 if key is None or key not in hidden:
@@ -232,7 +246,12 @@ class _BodySplice:
         data = entry.frame.data or b""
         self._first = self._first or data
         blocks = envelope.elements(envelope.raw_at(data, "content"))
-        self._visible = [block for place, block in enumerate(blocks) if place not in entry.keys]
+        is_silent = _text_key(entry) is not None
+        self._visible = [
+            block
+            for place, block in enumerate(blocks)
+            if place not in entry.keys and not (is_silent and is_text(_value(entry)["content"][place]))
+        ]
         self._output_tokens = _output_tokens(_value(entry))
 
     def join(self, frame: Frame) -> Frame | None:
@@ -249,6 +268,10 @@ class _BodySplice:
             changes["usage"] = envelope.edited(envelope.raw_at(data, "usage"), output_tokens=total)
         joined = envelope.edited(data, **changes)
         return Frame(joined, None, joined)
+
+
+def _text_key(entry: FrameRead) -> TextKey | None:
+    return next((key for key in entry.keys if isinstance(key, TextKey)), None)
 
 
 def _value(entry: FrameRead) -> dict[str, Any]:

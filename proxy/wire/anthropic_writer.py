@@ -19,6 +19,7 @@ from proxy.wire.events import (
     Material,
     Released,
     Replaced,
+    TextKey,
 )
 from proxy.wire.sse import Frame, event_frame
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 
 from proxy.wire.anthropic_reader import Opening
+from proxy.wire.anthropic_texts import is_text
+from proxy.wire.anthropic_types import LIMIT_REASONS
 
 PING = event_frame("ping", b'{"type": "ping"}')
 
@@ -47,6 +50,7 @@ class AnthropicStreamWriter:
         self._delta_sent = False
         self._stop_sent = False
         self._hidden = 0
+        self._is_said = False  # a reply stands in the place of the text
         self._mark = ""
 
     def seal(self, mark: str) -> None:
@@ -61,7 +65,9 @@ class AnthropicStreamWriter:
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
         out: list[bytes] = []
         for entry in entries:
-            if entry.keys and entry.value.get("type") == "message_start":
+            if entry.keys and isinstance(entry.keys[0], TextKey):
+                out.append(self._text_frame(entry, judged[entry.keys[0]]))
+            elif entry.keys and entry.value.get("type") == "message_start":
                 out.append(self._opening(entry, judged))
             elif entry.keys:
                 out.append(self._call_frame(entry, judged[entry.keys[0]]))
@@ -120,7 +126,9 @@ class AnthropicStreamWriter:
         """The reason says whether the client has calls to run, where a call was taken out."""
         delta = entry.value.get("delta")
         reason = delta.get("stop_reason") if isinstance(delta, dict) else None
-        if not (self._replaced or self._hidden) or reason != ("end_turn" if self._released else "tool_use"):
+        is_cut = self._is_said and reason in LIMIT_REASONS
+        untrue = "end_turn" if self._released else "tool_use"
+        if not is_cut and (not (self._replaced or self._hidden) or reason != untrue):
             return entry.frame.raw
         data = entry.frame.data or b""
         true_reason = "tool_use" if self._released else "end_turn"
@@ -172,6 +180,22 @@ class AnthropicStreamWriter:
         if not material.is_plain:
             return self._canonical(entry, material) if first else b""
         return self._placed(entry)
+
+    def _text_frame(self, entry: FrameRead, judged: Judged) -> bytes:
+        """Of a text that does not leave its reply, once, in the place of its first frame."""
+        if isinstance(judged.answer, Released):
+            return self._frame(entry)
+        (key,) = entry.keys
+        if key in self._started:
+            return b""
+        self._started.add(key)
+        if not isinstance(judged.answer, Replaced):
+            self._hidden += 1
+            return b""
+        self._replaced += 1
+        self._is_said = True
+        self._blocks += 1
+        return self._text_block(self._blocks - 1, judged.answer.text)
 
     def _canonical(self, entry: FrameRead, material: Material) -> bytes:
         index = self._places[entry.value["index"]]
@@ -249,13 +273,18 @@ class AnthropicBodyWriter:
 
     def _body(self, entry: FrameRead, judged: Mapping[Key, Judged], appended: Sequence[str]) -> bytes:
         answers = {key: judged[key].answer for key in entry.keys if judged[key].answer != RELEASED}
+        spoken = next((answers.pop(key) for key in entry.keys if isinstance(key, TextKey) and key in answers), RELEASED)
         data = entry.frame.data or b""
-        if not answers and not appended and not self._mark:
+        if not answers and not appended and not self._mark and spoken == RELEASED:
             return entry.frame.raw
         blocks: list[bytes] = []
+        reply = spoken.text if isinstance(spoken, Replaced) else None
         for place, block in enumerate(envelope.elements(envelope.raw_at(data, "content"))):
             answer = answers.get(place)
-            if isinstance(answer, Replaced):
+            if spoken != RELEASED and is_text(entry.value["content"][place]):
+                blocks += [] if reply is None else [_text(reply)]
+                reply = None
+            elif isinstance(answer, Replaced):
                 blocks.append(_text(answer.text))
             elif isinstance(answer, Released):
                 blocks.append(envelope.edited(block, input=(answer.arguments or "{}").encode()))
@@ -263,7 +292,10 @@ class AnthropicBodyWriter:
                 blocks.append(_sealed_block(block, self._mark) if self._mark else block)
         changes: dict[str, Any] = {"content": envelope.join_list([*blocks, *map(_text, appended)])}
         refused = [answer for answer in answers.values() if not isinstance(answer, Released)]
-        if refused and len(refused) == len(entry.keys) and entry.value.get("stop_reason") == "tool_use":
+        calls = [key for key in entry.keys if not isinstance(key, TextKey)]
+        is_said = isinstance(spoken, Replaced) and entry.value.get("stop_reason") in LIMIT_REASONS
+        is_refused = refused and len(refused) == len(calls) and entry.value.get("stop_reason") == "tool_use"
+        if is_refused or is_said:
             changes |= {"stop_reason": "end_turn", "stop_sequence": None}
         return envelope.edited(data, **changes)
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from proxy.wire import envelope
 from proxy.wire.chat_calls import LEGACY, Slot, canonical_call
 from proxy.wire.chat_transcript import ChatTranscript, result_message, turns_of
+from proxy.wire.events import TEXT_KIND, TextKey
 from proxy.wire.sse import Frame, event_frame
 from proxy.wire.transcript import HiddenResult, Side, SideTurn
-from proxy.wire.turn import NOTHING
+from proxy.wire.turn import NOTHING, remarked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -34,7 +35,9 @@ class ChatContinuation:
         return _StreamSplice() if streamed else _BodySplice()
 
     def results(self, results: Sequence[HiddenResult]) -> list[bytes]:
-        return [result_message(result) for result in results]
+        calls = [result_message(result) for result in results if result.kind != TEXT_KIND]
+        texts = [remarked(result.content) for result in results if result.kind == TEXT_KIND]
+        return [*calls, *(envelope.encode({"role": "user", "content": text}) for text in texts)]
 
     def said(self, text: str) -> bytes:
         return envelope.encode({"role": "assistant", "content": text})
@@ -94,6 +97,8 @@ class ChatTurn:
                 details += delta.get("reasoning_details") or []
         said = {member: text for member, texts in parts.items() if (text := "".join(texts))}
         left_out = {*replaced, *hidden}
+        if any(isinstance(key, TextKey) for key in left_out):
+            said.pop("content", None)
         calls = {
             key: replace(call, arguments=injected.get(key, call.arguments))
             for key, call in self._calls.items()
@@ -139,13 +144,14 @@ class _StreamSplice:
         choices = value.get("choices")
         if choices is None:
             return False
-        return not any((choice.get("delta") or {}).get(member) for choice in choices for member in _APPENDED) and (
+        heard = [member for member in _APPENDED if member != TEXT_KIND or not _is_silent(entry)]
+        return not any((choice.get("delta") or {}).get(member) for choice in choices for member in heard) and (
             not choices or any(choice.get("finish_reason") for choice in choices)
         )
 
     def next_leg(self, entries: Sequence[FrameRead], kept_back: Sequence[FrameRead]) -> None:
         for entry in entries:
-            self._count(_value(entry))
+            self._count(_value(entry), is_silent=_is_silent(entry))
             if not self._identity and _value(entry):
                 members = envelope.members(entry.frame.data or b"")
                 self._identity = {member: members[member] for member in _IDENTITY if member in members}
@@ -170,11 +176,11 @@ class _StreamSplice:
         joined = envelope.edited(data, **changes)
         return Frame(event_frame(frame.event, joined), frame.event, joined, frame.is_disguised)
 
-    def _count(self, value: Mapping[str, Any]) -> None:
+    def _count(self, value: Mapping[str, Any], *, is_silent: bool) -> None:
         """Calls and text of a leg, in the numbers that stand in the turn."""
         for choice in value.get("choices") or ():
             delta = choice.get("delta") or {}
-            self._has_text |= bool(delta.get("content"))
+            self._has_text |= bool(delta.get("content")) and not is_silent
             for call in delta.get("tool_calls") or ():
                 index = call.get("index")
                 if type(index) is int:
@@ -220,7 +226,8 @@ class _BodySplice:
             members = envelope.members(entry.frame.data or b"")
             self._first = {member: members[member] for member in _IDENTITY if member in members}
         message = value["choices"][0].get("message") or {}
-        self._said = message["content"] if isinstance(message.get("content"), str) else ""
+        is_said = isinstance(message.get("content"), str) and not _is_silent(entry)
+        self._said = message["content"] if is_said else ""
         self._completion_tokens = _completion_tokens(value)
 
     def join(self, frame: Frame) -> Frame | None:
@@ -240,6 +247,11 @@ class _BodySplice:
             changes["usage"] = _summed(envelope.raw_at(data, "usage"), value["usage"], self._completion_tokens)
         body = envelope.edited(data, **changes)
         return Frame(body, None, body)
+
+
+def _is_silent(entry: FrameRead) -> bool:
+    """Whether the text of this frame stays unseen."""
+    return any(isinstance(key, TextKey) for key in entry.keys)
 
 
 def _value(entry: FrameRead) -> dict[str, Any]:

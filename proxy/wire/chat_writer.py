@@ -41,7 +41,7 @@ class _Sent:
     listed: int = 0  # of them, those in `tool_calls`
     replaced: int = 0
     due: dict[Slot | TextKey, Judged] = field(default_factory=dict)  # answered, and not sent yet
-    done: set[Key] = field(default_factory=set)
+    done: set[Slot | TextKey] = field(default_factory=set)
 
 
 class ChatStreamWriter:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from interceptors.context import DeclaredTool
     from proxy.wire.events import Answer, FrameRead, Key, Material, WireEvent
     from proxy.wire.sse import Frame
+    from proxy.wire.texts import TextFinder
     from proxy.wire.turn import Continuation
 
 
@@ -33,6 +34,14 @@ class DeclaredTools:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputFormat:
+    """The form in which a request asks for the text of its answer: a JSON Schema, as JSON text, and its name."""
+
+    name: str
+    schema: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class RequestView:
     """What the gate needs to know of a request. `metadata` and `cache_key` are members as they came, empty for none."""
 
@@ -41,6 +50,7 @@ class RequestView:
     tools: DeclaredTools = field(default_factory=DeclaredTools)
     metadata: bytes = b""
     cache_key: bytes = b""
+    output: OutputFormat | None = None
 
 
 class Fault(Enum):
@@ -144,6 +154,10 @@ class Dialect(Protocol):
         ...
 
     def writer(self, streamed: bool) -> Writer: ...
+
+    def texts(self, streamed: bool) -> TextFinder:
+        """Where the text of a turn stands in its frames."""
+        ...
 
     @property
     def continuation(self) -> Continuation:

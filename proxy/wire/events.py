@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from interceptors.calls import Call, MalformedToolCall
     from proxy.wire.sse import Frame
 
 Key: TypeAlias = Hashable
+TEXT_KIND: Final = "content"
+"""The kind of the material of a text."""
 
 
 class FrameRead(NamedTuple):
@@ -46,9 +48,39 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
+class TextKey:
+    """The key of the text of one choice of one leg, where it is held (`proxy.wire.texts`); `leg` counts from 0."""
+
+    choice: int
+    leg: int
+
+
+@dataclass(frozen=True, slots=True)
+class WholeText:
+    """What one choice of a leg says, whole. `is_cut`: the token limit or the stream's end came first."""
+
+    text: str
+    is_cut: bool = False
+    name: ClassVar[str] = ""  # it is judged beside calls, and names no tool
+
+
+Content: TypeAlias = "Call | WholeText"
+"""What waits for its answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class CallCompleted:
     key: Key
     call: Call
+    material: Material
+
+
+@dataclass(frozen=True, slots=True)
+class TextCompleted:
+    """A text that is held was said to its end."""
+
+    key: TextKey
+    call: WholeText
     material: Material
 
 
@@ -107,7 +139,8 @@ class WireBroken:
 
 
 WireEvent: TypeAlias = (
-    "FrameRead | CallCompleted | CallRepeated | CallsConfirmed | CallCut | Observed | TurnEnded | WireBroken"
+    "FrameRead | CallCompleted | TextCompleted | CallRepeated | CallsConfirmed | CallCut | Observed | TurnEnded"
+    " | WireBroken"
 )
 
 

@@ -14,8 +14,9 @@ from interceptors import strict_json
 from interceptors.context import DeclaredTool
 from proxy.wire import assembly, envelope
 from proxy.wire.chat_calls import CALL_TYPES, FUNCTION, ChatCalls, WrongShapeError
+from proxy.wire.chat_texts import ChatTexts
 from proxy.wire.chat_turn import CHAT_CONTINUATION
-from proxy.wire.dialect import DeclaredTools, Fault, Reader, RequestView, Writer, declared_tools
+from proxy.wire.dialect import DeclaredTools, Fault, OutputFormat, Reader, RequestView, Writer, declared_tools
 from proxy.wire.events import (
     Breach,
     FrameRead,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from proxy.wire.sse import Frame
+    from proxy.wire.texts import TextFinder
     from proxy.wire.turn import Continuation
 
 from proxy.wire.chat_writer import DONE, ChatBodyWriter, ChatStreamWriter
@@ -57,13 +59,19 @@ class OpenAIChat:
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
         tools = _request_tools(*(raw.get(member, b"null") for member in _TOOL_MEMBERS))
-        return RequestView(str(model), streamed, tools, raw.get("metadata", b""), raw.get("prompt_cache_key", b""))
+        metadata, cache_key = raw.get("metadata", b""), raw.get("prompt_cache_key", b"")
+        return RequestView(
+            str(model), streamed, tools, metadata, cache_key, _output(raw.get("response_format", b"null"))
+        )
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
         return _StreamReader(pass_types) if streamed else _BodyReader(pass_types)
 
     def writer(self, streamed: bool) -> Writer:
         return ChatStreamWriter() if streamed else ChatBodyWriter()
+
+    def texts(self, streamed: bool) -> TextFinder:
+        return ChatTexts(streamed)
 
     @property
     def continuation(self) -> Continuation:
@@ -95,6 +103,18 @@ def _request_tools(tools: bytes, functions: bytes, web_search: bytes) -> Declare
     if web_search != b"null":
         provider.append("web_search")
     return declared_tools(declared, provider)
+
+
+def _output(stated: bytes) -> OutputFormat | None:
+    """`response_format`, where it asks for a schema."""
+    if not stated.startswith(b"{"):
+        return None
+    schema = envelope.members(stated).get("json_schema", b"null")
+    if not schema.startswith(b"{"):
+        return None
+    members = envelope.members(schema)
+    name = envelope.value_of(members["name"]) if "name" in members else ""
+    return OutputFormat(name if isinstance(name, str) else "", members.get("schema"))
 
 
 def _declared(function: Mapping[str, bytes]) -> list[DeclaredTool]:

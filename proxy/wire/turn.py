@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 NOTHING: Mapping[Key, str] = MappingProxyType({})
 
 
+def remarked(content: str) -> str:
+    """What the model is told of a text of its own, as a text of the user's side. The tag is one of those that mark
+    what no user wrote (`interceptors.user_text`)."""
+    return f"<system-reminder>\n{content}\n</system-reminder>"
+
+
 class TurnRecorder(Protocol):
     """Keeps the frames of one leg, as they came, until it is known whether they are needed."""
 
@@ -55,7 +61,8 @@ class Splice(Protocol):
         ...
 
     def next_leg(self, entries: Sequence[FrameRead], kept_back: Sequence[FrameRead]) -> None:
-        """The leg of these frames ended and the turn goes on; some of them, its end, were kept back."""
+        """The leg of these frames ended and the turn goes on; some of them, its end, were kept back. The keys of the
+        frames are those of what the client does not see."""
         ...
 
     def join(self, frame: Frame) -> Frame | None:
