@@ -23,10 +23,10 @@ _OUTCOMES = {Ruling.FORBID: "Refused", Ruling.ESCALATE: "Passed to a person", Ru
 def explain(policy: Policy, tool_name: str | None) -> str:
     """The sentences for one tool, or for the whole policy. A tool that the policy does not name is told as such."""
     if tool_name is None:
-        parts = [_head(policy), *(_tool(policy, tool) for tool in policy.tools.values()), _others(policy)]
+        parts = [_head(policy), *(explain_tool(policy, tool) for tool in policy.tools.values()), _others(policy)]
     else:
         tool = policy.tool(tool_name)
-        parts = [_head(policy), _tool(policy, tool) if tool is not None else _unnamed(policy, tool_name)]
+        parts = [_head(policy), explain_tool(policy, tool) if tool is not None else _unnamed(policy, tool_name)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -47,7 +47,8 @@ def _claim(field: SessionField) -> str:
     return f"{what} {'.'.join(field.at)} of its {'token' if field.source is SessionSource.JWT else 'signed header'}"
 
 
-def _tool(policy: Policy, tool: Tool) -> str:
+def explain_tool(policy: Policy, tool: Tool) -> str:
+    """The sentences of one tool that the policy names."""
     effect = "it only reads" if tool.effect is ToolEffect.READ else "it changes something"
     lines = [f"{tool.name} ({effect})", f"  {_callers(policy, tool)}"]
     if tool.facts:
@@ -85,7 +86,7 @@ def _source(source: HttpSource | FileSource) -> str:
 
 def _rules(policy: Policy, tool: Tool) -> Iterator[str]:
     if tool.matrix is not None:
-        yield from case_lines(policy, tool.matrix, lambda rule: _rule(policy, rule))
+        yield from case_lines(policy, tool.matrix, lambda rule: rule_sentence(policy, rule))
     if not tool.rules and tool.matrix is not None:
         return
     if not tool.rules:
@@ -93,7 +94,7 @@ def _rules(policy: Policy, tool: Tool) -> Iterator[str]:
         return
     yield "  Its rules:"
     for number, rule in enumerate(tool.rules, 1):
-        yield f"    {number}. {_rule(policy, rule)}"
+        yield f"    {number}. {rule_sentence(policy, rule)}"
         yield f"       The customer reads: {_reply(policy, rule.reason)}"
     yield "  Where no rule says so, it is allowed. A refusal wins over a person's decision, and that over asking back."
     yield "  Where a rule cannot be judged, since a value is missing or wrong: passed to a person (facts_incomplete)."
@@ -111,7 +112,8 @@ def _limits(policy: Policy, tool: Tool) -> Iterator[str]:
     yield from settlement_lines(policy, tool)
 
 
-def _rule(policy: Policy, rule: Rule) -> str:
+def rule_sentence(policy: Policy, rule: Rule) -> str:
+    """`Refused (over_limit) when args.amount is more than 500.00 USD.`"""
     words = f"{_OUTCOMES[rule.ruling]} ({rule.reason})"
     when = sentence(rule.when, policy.constants) if rule.when is not None else ""
     unless = sentence(rule.unless, policy.constants) if rule.unless is not None else ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from policies.difference import difference
 from policies.limits import counted
 from policies.lint import lint
 from proxy.commands.common import failing_on, policy_option, read_policy
@@ -18,12 +19,19 @@ from proxy.connected import check_together
 @click.option(
     "--config", type=click.Path(path_type=Path), metavar="PATH", help="callgate.yaml, checked with the policy it names."
 )
+@click.option(
+    "--diff",
+    "old_path",
+    type=click.Path(path_type=Path),
+    metavar="OLD",
+    help="Another policy, such as the one in force: what changes from it to this one, in sentences.",
+)
 @click.pass_context
-def check(context: click.Context, policy_path: Path, config: Path | None) -> None:
+def check(context: click.Context, policy_path: Path, config: Path | None, old_path: Path | None) -> None:
     """Say whether a policy is valid, and what looks wrong in it.
 
     Exits with 2 where `serve` would refuse it. A finding is allowed and still looks wrong; it changes no exit code.
-    No secret is needed and none is read.
+    No secret is needed and none is read. With --diff it only says what changes.
     """
     settings = None
     if config is not None:
@@ -32,6 +40,10 @@ def check(context: click.Context, policy_path: Path, config: Path | None) -> Non
         if context.get_parameter_source("policy_path") is click.core.ParameterSource.DEFAULT:
             policy_path = settings.policy
     policy = read_policy(policy_path)
+    if old_path is not None:
+        sentences = difference(read_policy(old_path), policy)
+        click.echo("\n".join(sentences) if sentences else "nothing changes: both decide alike, in the same words")
+        return
     if settings is not None:
         with failing_on(ConfigError):
             check_together(settings, policy)

@@ -1,0 +1,241 @@
+"""What changes in one tool, in sentences."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from policies.difference.figures import moved, told_apart
+from policies.difference.meaning import changed, meaning
+from policies.explain import rule_sentence
+from policies.explain_arguments import argument_lines, egress_lines
+from policies.explain_limits import limit_sentence, once_sentence
+from policies.expressions import Environment, EvaluationError, sentence
+from policies.limits import Limit, Measure
+from policies.model import Ruling, Tool, ToolEffect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from policies.expressions import Expression
+    from policies.limits import OncePer
+    from policies.matrix import Action
+    from policies.model import Argument, Policy, Rule
+    from policies.values import Value
+
+T = TypeVar("T")
+
+_ANSWERS: Final = {Ruling.FORBID: "refused", Ruling.ESCALATE: "passed to a person", Ruling.CLARIFY: "asked back"}
+_ANY_TIME: Final = datetime.min.replace(tzinfo=UTC)
+
+
+def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: str) -> Iterator[str]:
+    """Every difference of a tool, told as `name`. What has no sentence of its own is named by its key."""
+    telling: dict[str, Callable[[], Iterator[str]]] = {
+        "name": lambda: iter([f"The tool {before.name} is spelled {after.name}."]),
+        "effect": lambda: iter([_effect(name, after)]),
+        "arguments": lambda: _arguments(old, new, before, after, name),
+        "egress": lambda: _one_way(name, list(egress_lines(before)), list(egress_lines(after))),
+        "not_executed_when": lambda: iter([_not_executed(new, name, after)]),
+        "settle_within": lambda: iter(
+            [moved(f"The time within which {name} must have a result", before.settle_within, after.settle_within)]
+        ),
+    }
+    # These are told with the constants that they read, so that a figure is seen wherever it works.
+    told = {"rules", "limits", "once_per", "matrix"}
+    yield from _rules(old, new, before.rules, after.rules, name)
+    yield from _limits(old, new, before.limits, after.limits, name)
+    yield from _once(old, new, before.once_per, after.once_per, name)
+    yield from _matrix(old, new, before, after, name)
+    for field in changed(before, after):
+        if field in telling:
+            yield from telling[field]()
+        elif field not in told:
+            yield f"`{field}` of {name} changes."
+
+
+def constant(policy: Policy, expression: Expression | None) -> Value | None:
+    """The value of an expression that reads constants only."""
+    if expression is None or expression.functions or any(path[0] != "constants" for path in expression.paths):
+        return None
+    try:
+        return expression.evaluate(Environment({"constants": policy.constants}, _ANY_TIME))
+    except EvaluationError:
+        return None
+
+
+def _effect(name: str, after: Tool) -> str:
+    now = "only reads" if after.effect is ToolEffect.READ else "changes something"
+    before = "changes something" if after.effect is ToolEffect.READ else "only reads"
+    return f"{name} {now}; it was said that it {before}."
+
+
+def _arguments(old: Policy, new: Policy, before: Tool, after: Tool, name: str) -> Iterator[str]:
+    if before.arguments is None or after.arguments is None:
+        now = "as the request declares them" if after.arguments is None else "as the policy says"
+        yield f"The arguments of {name} are checked {now}."
+        return
+    for key in _all_names(before.arguments, after.arguments):
+        if key not in before.arguments:
+            yield f"{name} has an argument more: {_argument(new, after, key)}."
+        elif key not in after.arguments:
+            yield f"{name} has the argument {key} no more; a call with it is refused."
+        elif meaning(before.arguments[key]) != meaning(after.arguments[key]):
+            yield from _became(f"The argument {key} of {name}", _argument(old, before, key), _argument(new, after, key))
+
+
+def _argument(policy: Policy, tool: Tool, key: str) -> str:
+    argument: Mapping[str, Argument] = {key: (tool.arguments or {})[key]}
+    only = Tool(tool.name, tool.effect, None, {}, argument, (), {}, None)
+    lines = list(argument_lines(policy, only))[1:]
+    return " ".join(line.strip().removeprefix("- ").rstrip(".") for line in lines)
+
+
+def _rules(old: Policy, new: Policy, before: Sequence[Rule], after: Sequence[Rule], name: str) -> Iterator[str]:
+    first = [(rule_sentence(old, rule), rule) for rule in before]
+    second = [(rule_sentence(new, rule), rule) for rule in after]
+    for one, other in paired(first, second, lambda rule: rule.reason):
+        if one is None and other is not None:
+            yield f"A rule more for {name}: {rule_sentence(new, other)}"
+        elif other is None and one is not None:
+            yield f"A rule less for {name}: {rule_sentence(old, one)}"
+        elif one is not None and other is not None:
+            yield from _rule(old, new, one, other, name)
+
+
+def _rule(old: Policy, new: Policy, one: Rule, other: Rule, name: str) -> Iterator[str]:
+    first, second = rule_sentence(old, one), rule_sentence(new, other)
+    figures = told_apart(first, second)
+    if figures is not None and one.ruling is other.ruling:
+        yield moved(f"The figure by which {name} is {_ANSWERS[one.ruling]} ({one.reason})", *figures)
+    else:
+        yield f"A rule of {name} changes. Before: {first} Now: {second}"
+
+
+def _limits(old: Policy, new: Policy, before: Sequence[Limit], after: Sequence[Limit], name: str) -> Iterator[str]:
+    def same(limit: Limit) -> object:
+        return limit.measure, limit.reason
+
+    first = [(_limit(old, limit), limit) for limit in before]
+    second = [(_limit(new, limit), limit) for limit in after]
+    for one, other in paired(first, second, same):
+        if one is None and other is not None:
+            yield f"A limit more for {name}: {_limit(new, other)}."
+        elif other is None and one is not None:
+            yield f"A limit less for {name}: {_limit(old, one)}."
+        elif one is not None and other is not None:
+            yield from _limit_moved(old, new, one, other, name)
+
+
+def _limit(policy: Policy, limit: Limit) -> str:
+    return f"{_ANSWERS[limit.ruling]} ({limit.reason}) {limit_sentence(policy, limit)}"
+
+
+def _limit_moved(old: Policy, new: Policy, one: Limit, other: Limit, name: str) -> Iterator[str]:
+    first, second = _limit(old, one), _limit(new, other)
+    bounds = constant(old, one.maximum), constant(new, other.maximum)
+    rest = [field for field in changed(one, other) if field != "maximum"]
+    if bounds[0] is not None and bounds[0] != bounds[1] and bounds[1] is not None and not rest:
+        what = "ceiling" if one.measure is Measure.VALUE else "limit"
+        more = "" if one.measure is Measure.VALUE else f" ({one.reason}: {_scope(new, other)})"
+        yield moved(f"The {what} of {name}{more}", bounds[0], bounds[1])
+    else:
+        yield f"A limit of {name} changes. Before: {first}. Now: {second}."
+
+
+def _scope(policy: Policy, limit: Limit) -> str:
+    """What is bounded, without the bound."""
+    words = limit_sentence(policy, limit).removeprefix("where ")
+    return words.partition(" would be more than ")[0].rstrip(",")
+
+
+def _once(old: Policy, new: Policy, before: OncePer | None, after: OncePer | None, name: str) -> Iterator[str]:
+    if before is None and after is not None:
+        yield f"{name} is done once: {_ANSWERS[after.ruling]} ({after.reason}) {once_sentence(new, after)}."
+    elif after is None and before is not None:
+        words = f"{_ANSWERS[before.ruling]} ({before.reason}) {once_sentence(old, before)}"
+        yield f"{name} may be repeated: no more {words}."
+    elif before is not None and after is not None:
+        first = f"{_ANSWERS[before.ruling]} ({before.reason}) {once_sentence(old, before)}"
+        second = f"{_ANSWERS[after.ruling]} ({after.reason}) {once_sentence(new, after)}"
+        if first != second:
+            yield from _became(f"What {name} does once", first, second)
+
+
+def _not_executed(policy: Policy, name: str, after: Tool) -> str:
+    if after.not_executed_when is None:
+        return f"No result of {name} frees what its call held any more."
+    return f"What a call of {name} held is free where {sentence(after.not_executed_when, policy.constants)}."
+
+
+def _matrix(old: Policy, new: Policy, before: Tool, after: Tool, name: str) -> Iterator[str]:
+    one, other = before.matrix, after.matrix
+    if one is None or other is None:
+        if one is not other:
+            yield f"{name} is governed by {'its own rules' if other is None else '`cases`'}."
+        return
+    if one.ceiling != other.ceiling:
+        if one.ceiling is not None and other.ceiling is not None:
+            yield moved(f"The ceiling of {name}", one.ceiling, other.ceiling)
+        else:
+            yield f"{name} has {'no ceiling any more' if other.ceiling is None else 'a ceiling'}."
+    for cell in _all_names(one.actions, other.actions):
+        if cell not in one.actions:
+            yield f"{name} may be done in {cell}."
+        elif cell not in other.actions:
+            yield f"{name} may not be done in {cell} any more."
+        else:
+            yield from _action(old, new, one.actions[cell], other.actions[cell], f"{name} in {cell}")
+
+
+def _action(old: Policy, new: Policy, before: Action, after: Action, name: str) -> Iterator[str]:
+    if meaning(before.value) != meaning(after.value):
+        yield f"What is bounded of {name} changes."
+    first, second = constant(old, before.maximum), constant(new, after.maximum)
+    if first is not None and second is not None:
+        if first != second:
+            yield moved(f"The limit of {name}", first, second)
+    elif meaning(before.maximum) != meaning(after.maximum):
+        told = "no limit any more" if after.maximum is None else f"the limit {sentence(after.maximum, new.constants)}"
+        yield f"{name} has {told}."
+    yield from _rules(old, new, before.rules, after.rules, name)
+
+
+def _one_way(name: str, before: list[str], after: list[str]) -> Iterator[str]:
+    yield from (f"No more for {name}: {line.strip()}" for line in before if line not in after)
+    yield from (f"More for {name}: {line.strip()}" for line in after if line not in before)
+
+
+def _became(what: str, before: str, after: str) -> Iterator[str]:
+    figures = told_apart(before, after)
+    if figures is not None:
+        yield moved(f"A figure in {what[0].lower()}{what[1:]}", *figures)
+    yield f"{what} changes. Before: {before}. Now: {after}."
+
+
+def paired(
+    before: Sequence[tuple[str, T]], after: Sequence[tuple[str, T]], key: Callable[[T], object]
+) -> Iterator[tuple[T | None, T | None]]:
+    """What is told by the same words in both is left out; of the rest, those with one key are pairs."""
+    gone, added = _without(before, after), _without(after, before)
+    for one in gone:
+        other = next((other for other in added if key(other) == key(one)), None)
+        if other is not None:
+            added.remove(other)
+        yield one, other
+    yield from ((None, one) for one in added)
+
+
+def _without(some: Sequence[tuple[str, T]], others: Sequence[tuple[str, T]]) -> list[T]:
+    words = [text for text, _ in others]
+    left: list[T] = []
+    for text, one in some:
+        if text in words:
+            words.remove(text)
+        else:
+            left.append(one)
+    return left
+
+
+def _all_names(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    return list(dict.fromkeys([*before, *after]))
