@@ -13,6 +13,7 @@ from interceptors.decisions import Needs, Verdict
 from interceptors.guarded import Guarded, guarded
 from interceptors.readings import read_field
 from policies.expressions import EACH, Environment, Unreadable
+from policies.fee_schedules import ROOT as FEES
 from policies.model import Ruling, ToolEffect
 from policies.values import Kind
 
@@ -20,27 +21,29 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from interceptors.arguments import Reading
-    from interceptors.calls import Call
+    from interceptors.calls import Call, Json
     from interceptors.causes import RefusalCause
     from interceptors.context import Context, Facts
     from interceptors.decisions import FactRead
-    from interceptors.obligations import Obligation
+    from interceptors.obligations import Ask, Obligation
     from interceptors.usage import Usages
     from policies.model import Policy, Rule, Tool
+    from policies.values import Value
 
 
 class Stage(Enum):
-    """The stages of a decision by their numbers in DESIGN 4. All but RULES read no fact and end the matter."""
+    """The stages of a decision by their numbers in DESIGN 4. Those before RULES read no fact and end the matter."""
 
     SHAPE = 1
     CAPABILITY = 2
     ALLOWLISTS = 3
     GROUNDING = 4
     RULES = 5
+    CONFIRMATION = 7
 
     @property
     def is_screen(self) -> bool:
-        return self is not Stage.RULES
+        return self.value < Stage.RULES.value
 
 
 class Interceptor(Protocol):
@@ -84,7 +87,7 @@ class PreparedTool:
 
     @classmethod
     def of(cls, tool: Tool, *, is_named: bool) -> PreparedTool:
-        mapped = frozenset(tool.facts)
+        mapped = frozenset((*tool.facts, FEES))
         rules = tuple(_prepared(rule, mapped) for rule in tool.rules)
         read = {path for rule in tool.rules for path in _paths(rule)}
         cells: dict[str, tuple[PreparedRule, ...]] = {}
@@ -96,6 +99,8 @@ class PreparedTool:
             read |= {path for expression in tool.matrix.expressions for path in expression.paths}
         limits = (*tool.limits, *((tool.once_per,) if tool.once_per is not None else ()))
         read |= {path for limit in limits for expression in limit.expressions for path in expression.paths}
+        fees = () if tool.fee_schedule is None else tool.fee_schedule.expressions
+        read |= {path for expression in fees for path in expression.paths}
         fields = {fact: tuple(sorted({_field_of(path) for path in read if path[0] == fact})) for fact in tool.facts}
         money = (name for name, argument in (tool.arguments or {}).items() if argument.type.kind is Kind.MONEY)
         is_write = tool.effect is ToolEffect.WRITE
@@ -132,11 +137,15 @@ class Case:
     context: Context
     facts: Facts
     usages: Usages = field(default_factory=dict)
-    # Written by the limits interceptor:
+    # Written by the interceptors of fee schedules and limits:
     obligations: tuple[Obligation, ...] = ()
+    injecting: dict[str, Json] = field(default_factory=dict)  # arguments that leave in place of the model's own
+    # Written by the confirmation interceptor, where it asks:
+    question: str = ""
+    asking: Ask | None = None
     # Written by the facts interceptor:
     roots: dict[str, object] = field(default_factory=dict)
-    failed: frozenset[str] = frozenset()  # facts that could not be had; a verdict says so
+    failed: frozenset[str] = frozenset()  # facts, and what rests on them, that could not be had; a verdict says so
     reads: tuple[FactRead, ...] = ()
     _reading: Reading | None = None
     _environment: Environment | None = None
@@ -147,6 +156,19 @@ class Case:
         if self._reading is None and self.found.tool.arguments is not None and isinstance(self.call, ToolCall):
             self._reading = read_arguments(self.found.tool.arguments, self.call.arguments)
         return self._reading
+
+    @property
+    def declared_schema(self) -> bytes | None:
+        """The request's own schema of the tool."""
+        declared = self.context.declared.get(self.key)
+        return None if declared is None else declared.schema
+
+    def inject(self, name: str, spelled: Json, value: Value) -> None:
+        """Let `value` leave as this argument: rules and limits that come after judge what leaves."""
+        self.injecting[name] = spelled
+        assert self.reading is not None, "a tool that says which argument declares it"
+        self.environment  # noqa: B018 - makes the roots
+        self.roots["args"] = {**self.reading.values, name: value}
 
     @property
     def environment(self) -> Environment:

@@ -44,6 +44,10 @@ class RefusalCause(Enum):
     FIELD_UNREADABLE = "a field is missing or of another type"
     EXPRESSION_ERROR = "an expression has no value"
     NO_LIMIT = "no limit is recorded"
+    LOW_CONFIDENCE = "the declared confidence is too low"
+    ASKED_IN_VAIN = "asked too often in vain"
+    NOT_CONFIRMED = "the customer has not said yes to this call"
+    NO_AMOUNT = "the fee schedule gives no amount"
     NO_CELL = "no policy for this case and customer"
     OWNER_KEEPS = "the owner keeps this class for people"
     NOT_IN_CELL = "the cell does not hold the action"
@@ -90,6 +94,10 @@ _ROWS: Final[Mapping[RefusalCause, tuple[Ruling, str]]] = MappingProxyType(
         RefusalCause.FIELD_UNREADABLE: (Ruling.ESCALATE, "facts_incomplete"),
         RefusalCause.EXPRESSION_ERROR: (Ruling.ESCALATE, "facts_incomplete"),
         RefusalCause.NO_LIMIT: (Ruling.ESCALATE, "no_limit"),
+        RefusalCause.LOW_CONFIDENCE: (Ruling.CLARIFY, "low_confidence"),
+        RefusalCause.ASKED_IN_VAIN: (Ruling.ESCALATE, "asked_in_vain"),
+        RefusalCause.NOT_CONFIRMED: (Ruling.CLARIFY, "confirm"),
+        RefusalCause.NO_AMOUNT: (Ruling.ESCALATE, "no_amount"),
         RefusalCause.NO_CELL: (Ruling.ESCALATE, "no_cell"),
         RefusalCause.OWNER_KEEPS: (Ruling.ESCALATE, "owner_keeps"),
         RefusalCause.NOT_IN_CELL: (Ruling.FORBID, "not_in_cell"),

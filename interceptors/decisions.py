@@ -61,6 +61,39 @@ class Grounded(Verdict):
 
 
 @dataclass(frozen=True, slots=True)
+class FeeEvidence:
+    """How a refund came about: the amounts, the days, and the words of the schedule's text that give the fee.
+
+    `source` is the SHA-256 hex of that text; `start` to `end` are code points of it.
+    """
+
+    refund: str  # `79.80 EUR`
+    fee: str
+    paid: str
+    schedule: str
+    interval: int
+    days: int  # before the reference date
+    cancelled_on: str
+    reference_date: str
+    quotation: str
+    document: str
+    line: int
+    start: int
+    end: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled(Verdict):
+    """A row that rests on a computed refund. `injected` is the digest of the arguments that leave with it, where it
+    takes the place of what the model wrote, else empty.
+    """
+
+    computed: FeeEvidence | None = None
+    injected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FactRead:
     """A fact that the decision rested on: `fields` are the typed values that were read, as text."""
 
@@ -92,7 +125,7 @@ class Decision:
     digest: str = ""  # of the canonical arguments, hex
     policy: str = ""
     revision: str = ""
-    obligations: tuple[Obligation, ...] = ()  # of an ALLOW only
+    obligations: tuple[Obligation, ...] = ()  # of an ALLOW, and of a question that waits for a yes
 
     @property
     def is_retryable(self) -> bool:
@@ -101,7 +134,8 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What to read, all at once, before `Pipeline.decide` is called (again): facts, or what was used so far."""
+    """What to read, all at once, before `Pipeline.decide` is called (again): facts, what was used, the history."""
 
     facts: tuple[FactKey, ...]
     usages: tuple[UsageKey, ...] = ()
+    history: bool = False  # the conversation, which was not read for this policy

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from interceptors.calls import Json, ToolCall
-from interceptors.strict_json import canonical
-from interceptors.usage import Charge, Usages, text_of
+from interceptors.schema import UnusableSchemaError, violation
+from interceptors.strict_json import canonical, digest
+from interceptors.usage import Charge, ConfirmationKey, Usages, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from interceptors.decisions import Decision
 
 _KEY_DOMAIN = b"callgate.idempotency.1\0"
@@ -48,34 +51,79 @@ class Reserve:
 
 
 @dataclass(frozen=True, slots=True)
-class InjectKey:
-    """Release the call with `key` as its `argument`. `digest` is that of the arguments with it."""
+class Inject:
+    """Release the call with `values` as its arguments of these names. `digest` is that of all its arguments then."""
 
-    argument: str
-    key: str
+    values: Mapping[str, Json]
     digest: str
 
 
-Obligation: TypeAlias = "Reserve | InjectKey"
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Note that the question about this call is asked, in the transaction of the receipt that refuses it.
+
+    It takes the place of an earlier one: `at` stands in the question's reference: a yes answers one asking only.
+    """
+
+    key: ConfirmationKey
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UseConfirmation:
+    """Take the answered question away, in the transaction of the receipt: one that is gone, or newer, confirms nothing.
+    """
+
+    key: ConfirmationKey
+    asked_at: datetime
+
+
+Obligation: TypeAlias = "Reserve | Inject | Ask | UseConfirmation"
 
 
 def reserve_of(decision: Decision) -> Reserve | None:
     return next((one for one in decision.obligations if isinstance(one, Reserve)), None)
 
 
-def injection_of(decision: Decision) -> InjectKey | None:
-    return next((one for one in decision.obligations if isinstance(one, InjectKey)), None)
+def asking_of(decision: Decision) -> Ask | None:
+    return next((one for one in decision.obligations if isinstance(one, Ask)), None)
 
 
-def with_key(arguments: dict[str, Json], argument: str, key: str) -> dict[str, Json]:
-    """The arguments with the key, whatever the model wrote in its place."""
-    return {**arguments, argument: key}
+def confirmation_of(decision: Decision) -> UseConfirmation | None:
+    return next((one for one in decision.obligations if isinstance(one, UseConfirmation)), None)
 
 
-def injected(call: ToolCall, injection: InjectKey) -> ToolCall:
+def injection_of(decision: Decision) -> Inject | None:
+    return next((one for one in decision.obligations if isinstance(one, Inject)), None)
+
+
+def injecting(call: ToolCall, values: Mapping[str, Json]) -> Inject:
+    """The obligation to release `call` with these values, whatever the model wrote in their place."""
+    return Inject(values, digest(_with(call, values)))
+
+
+def injected(call: ToolCall, injection: Inject) -> ToolCall:
     """The call as it is to be released: `raw` is its canonical form."""
-    arguments = with_key(dict(call.arguments), injection.argument, injection.key)
+    arguments = _with(call, injection.values)
     return ToolCall(call.name, arguments, canonical(arguments).decode(), call.id, call.position, call.freeform)
+
+
+def not_injectable(call: ToolCall, values: Mapping[str, Json], schema: bytes | None) -> str:
+    """Why the call may not be released with these values in it; empty where it may. `schema` is the request's own."""
+    names = ", ".join(map(repr, values))
+    if call.freeform:
+        return f"a freeform call has no argument {names}"
+    if schema is None:
+        return ""
+    try:
+        broken = violation(schema, _with(call, values))
+    except UnusableSchemaError as error:
+        return str(error)
+    return "" if broken is None else f"with what is put into {names}: {broken}"
+
+
+def _with(call: ToolCall, values: Mapping[str, Json]) -> dict[str, Json]:
+    return {**call.arguments, **values}
 
 
 def key_of(intent: str, ordinal: int) -> str:
@@ -84,8 +132,8 @@ def key_of(intent: str, ordinal: int) -> str:
     The same for every call that is handed this reservation, and another once the intent may be executed anew: a back
     end that knows the key would not pay a second time.
     """
-    digest = bytearray(hashlib.sha256(_KEY_DOMAIN + canonical([intent, ordinal])).digest()[:16])
-    digest[6] = digest[6] & 0x0F | 0x80
-    digest[8] = digest[8] & 0x3F | 0x80
-    text = digest.hex()
+    made = bytearray(hashlib.sha256(_KEY_DOMAIN + canonical([intent, ordinal])).digest()[:16])
+    made[6] = made[6] & 0x0F | 0x80
+    made[8] = made[8] & 0x3F | 0x80
+    text = made.hex()
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Final
 from interceptors.allowlists import Allowlists
 from interceptors.calls import ToolCall
 from interceptors.capability import Capability
-from interceptors.case import Case, PreparedTool
+from interceptors.case import Case, PreparedTool, Stage
 from interceptors.causes import RefusalCause, answer, category_of
+from interceptors.clarification import escalated
 from interceptors.combine import combine
+from interceptors.confidence import DeclaredConfidence
+from interceptors.confirmation import CONFIRM, Confirmation
 from interceptors.decisions import Decision, Needs, Verdict
 from interceptors.egress import EgressGuard
 from interceptors.facts import FactReader
+from interceptors.fee_schedule import FeeSchedules
 from interceptors.grounding import Grounding
 from interceptors.limits import Limits
 from interceptors.matrix import CaseMatrix
@@ -30,8 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interceptors.calls import Json, Proposal
-    from interceptors.case import Interceptor, Stage
+    from interceptors.case import Interceptor
     from interceptors.context import Context, Facts
+    from interceptors.obligations import Obligation
     from interceptors.usage import Usages
     from policies.model import Policy
 
@@ -41,10 +46,13 @@ INTERCEPTORS: Final[tuple[Interceptor, ...]] = (
     Allowlists(),
     EgressGuard(),
     Grounding(),
+    DeclaredConfidence(),
     FactReader(),
+    FeeSchedules(),
     Rules(),
     CaseMatrix(),
     Limits(),
+    Confirmation(),
 )
 """In the order of their stages. One more is one more file and one more line here."""
 
@@ -79,7 +87,8 @@ class Pipeline:
     ) -> Decision | Needs:
         """The whole decision on these facts, and on what was used so far.
 
-        `Needs` again where a fact's key is a field of another fact, and where limits are to be looked up.
+        `Needs` again where a fact's key is a field of another fact, where limits are to be looked up, and where a
+        question would be asked and the history was not read yet.
 
         It begins with the stages of `screen`, so that no way leads past them. It raises nothing.
         """
@@ -114,8 +123,12 @@ class Pipeline:
             return self._broken(proposal)
         return self._conclude(case, tuple(verdicts))
 
-    def _conclude(self, case: Case, verdicts: tuple[Verdict, ...]) -> Decision:
+    def _conclude(self, case: Case, verdicts: tuple[Verdict, ...]) -> Decision | Needs:
         deciding = combine(verdicts, self._categories)
+        if deciding.ruling is Ruling.CLARIFY and not case.context.history.is_read:
+            return Needs((), history=True)
+        if (instead := escalated(case, deciding)) is not None:
+            verdicts, deciding = (*verdicts, instead), instead
         ruling, reason = deciding.ruling, deciding.reason
         category = category_of(ruling, self._categories.get(reason, Category.INTERNAL))
         tool = case.found.tool.name if case.found.is_named else shown(case.call.name)
@@ -135,7 +148,7 @@ class Pipeline:
             digest=digest(dict(case.call.arguments)) if isinstance(case.call, ToolCall) else "",
             policy=self._policy.name,
             revision=self._policy.revision,
-            obligations=case.obligations if ruling is Ruling.ALLOW else (),
+            obligations=_obligations(case, ruling, reason),
         )
 
     def _broken(self, proposal: Proposal, *verdicts: Verdict) -> Decision:
@@ -162,6 +175,12 @@ class Pipeline:
         )
 
 
+def _obligations(case: Case, ruling: Ruling, reason: str) -> tuple[Obligation, ...]:
+    if ruling is Ruling.ALLOW:
+        return case.obligations
+    return (case.asking,) if reason == CONFIRM and case.asking is not None else ()
+
+
 def _folded(name: str) -> str:
     return _kept(name) if len(name) <= _NAME_KEPT_MAX else folded(name)
 
@@ -170,8 +189,11 @@ _kept: Final = lru_cache(maxsize=1_024)(folded)
 
 
 def _is_ended(verdicts: Sequence[Verdict], stage: Stage, following: Stage) -> bool:
-    """Between two stages: a forbid or a clarify ends it; an escalate waits, but not past the screen (DESIGN 4)."""
-    is_left = stage.is_screen and not following.is_screen
+    """Between two stages: a forbid or a clarify ends it; an escalate waits, but not past the screen (DESIGN 4).
+
+    Nobody is asked for a yes to what is not allowed otherwise.
+    """
+    is_left = following is Stage.CONFIRMATION or (stage.is_screen and not following.is_screen)
     for verdict in verdicts:
         ruling = verdict.ruling
         if ruling is not Ruling.ALLOW and (is_left or ruling is not Ruling.ESCALATE):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from policies.templates import Template
 
 LANGUAGE: Final = "en"
+_TAG_LENGTH_MAX: Final = 64
 NOT_AVAILABLE: Final = "not available"
 """Stands in a summary for a template that has no value."""
 
@@ -39,8 +40,12 @@ _NEXT: Final[Mapping[Category, str]] = {
 
 
 def reply(case: Case, reason: str, category: Category) -> str:
-    """What the customer reads: the reason's own template, else the category's default text, which holds no figure."""
-    own = _own(case, reason)
+    """What the customer reads: the reason's own template, else the category's default text, which holds no figure; or
+    the question that waits for a yes.
+    """
+    if case.question and reason == "confirm":
+        return case.question
+    own = own_text(case, reason)
     return DEFAULT_REPLIES[category] if own is None else own
 
 
@@ -48,7 +53,7 @@ def message(case: Case, reason: str, category: Category, verdicts: Iterable[Verd
     """What the agent is told has happened. For a validation of the system it names the arguments, never a value."""
     system = SYSTEM_REASONS.get(reason)
     if system is None:
-        return _own(case, reason) or _MESSAGES[category]
+        return own_text(case, reason) or _MESSAGES[category]
     if system.category is not Category.VALIDATION:
         return system.message
     details = sorted({verdict.detail for verdict in verdicts if verdict.reason == reason and verdict.detail})
@@ -64,7 +69,8 @@ def next_step(reason: str, category: Category) -> str:
 def summary(case: Case, tool: str, reason: str) -> dict[str, str]:
     """The case for a person: the tool, the reason, the amount where there is one, and what the policy adds."""
     lines = {"tool": tool, "reason": reason}
-    amount = case.reading.values.get(case.found.money or "") if case.reading is not None else None
+    arguments = case.environment.roots["args"]
+    amount = arguments.get(case.found.money) if isinstance(arguments, dict) and case.found.money is not None else None
     if isinstance(amount, Money):
         lines["amount"] = render(amount)
     for name, template in case.found.tool.escalation.items():
@@ -72,13 +78,30 @@ def summary(case: Case, tool: str, reason: str) -> dict[str, str]:
     return lines
 
 
-def _own(case: Case, reason: str) -> str | None:
+def own_text(case: Case, reason: str) -> str | None:
     """The policy's template for this reason, rendered; None where there is none or a part of it has no value."""
     declared = case.policy.reasons.get(reason)
     if declared is None or not declared.replies:
         return None
-    template = declared.replies.get(LANGUAGE) or next(iter(declared.replies.values()))
-    return _rendered(case, template)
+    replies = {tag.lower(): template for tag, template in declared.replies.items()}
+    for tag in languages(case):
+        if tag in replies:
+            return _rendered(case, replies[tag])
+    return _rendered(case, next(iter(declared.replies.values())))
+
+
+def languages(case: Case) -> tuple[str, ...]:
+    """The languages to answer in, the best one first, in lower case: `("pt-br", "pt", "en")`."""
+    wanted = case.policy.reply_language
+    if wanted is None:
+        return (LANGUAGE,)
+    tag = wanted.tag
+    if wanted.field:
+        session = case.environment.roots["session"]
+        said = session.get(wanted.field) if isinstance(session, dict) else None
+        tag = said[:_TAG_LENGTH_MAX] if isinstance(said, str) else ""
+    parts = tag.replace("_", "-").lower().split("-")
+    return (*("-".join(parts[:length]) for length in range(len(parts), 0, -1)), LANGUAGE)
 
 
 def _rendered(case: Case, template: Template) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, assert_never
 
 from policies.currencies import exponent
 from policies.values import Money, render
@@ -41,7 +41,15 @@ class IntentKey:
     terms: str
 
 
-UsageKey: TypeAlias = "CapKey | IntentKey"
+@dataclass(frozen=True, slots=True)
+class ConfirmationKey:
+    """A call that the customer may be asked about. `name` says who asks whom, of which tool, and what its arguments are.
+    """
+
+    name: str
+
+
+UsageKey: TypeAlias = "CapKey | IntentKey | ConfirmationKey"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +89,27 @@ class IntentUse:
     open: OpenIntent | None = None
 
 
-Usage: TypeAlias = "CapUse | IntentUse"
+@dataclass(frozen=True, slots=True)
+class ConfirmationUse:
+    """`asked_at`: when the open question about the call was asked last; None where none is open."""
+
+    asked_at: datetime | None = None
+
+
+Usage: TypeAlias = "CapUse | IntentUse | ConfirmationUse"
 Usages: TypeAlias = Mapping[UsageKey, Usage]
 
 
 def unused(key: UsageKey) -> Usage:
     """The answer of a store in which nothing was ever reserved."""
-    return CapUse() if isinstance(key, CapKey) else IntentUse()
+    match key:
+        case CapKey():
+            return CapUse()
+        case IntentKey():
+            return IntentUse()
+        case ConfirmationKey():
+            return ConfirmationUse()
+    assert_never(key)
 
 
 def units_of(value: Money | Decimal) -> tuple[str, int]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from policies.documents import keys
+from policies.documents.asking import read_reply_language
 from policies.documents.cases import Governed, read_cases
 from policies.documents.facts import read_facts
 from policies.documents.guards import GuardScope, read_not_user
 from policies.documents.replies import check_missing, present, read_replies
-from policies.documents.scalars import label
+from policies.documents.scalars import label, time_zone
 from policies.documents.sections import read_constants, read_identities, read_reasons, read_session
 from policies.documents.tools import Defaults, Placed, Surroundings, read_defaults, read_tools
 from policies.matrix import Matrix
@@ -23,6 +23,7 @@ from policies.values import ANY, Type, record_of, type_of_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+    from zoneinfo import ZoneInfo
 
     from policies.lists import Lists
     from policies.matrix import Cases
@@ -56,6 +57,8 @@ def compile_policy(
     settings = _settings(head)
     parts = _parts(head, folder, settings.unknown_tools, lists)
     no_patterns: tuple[Pattern, ...] = ()
+    session = {name: field.type for name, field in present(parts.session).items()}
+    language = head.read("reply_language", lambda node: read_reply_language(node, session), None)
     not_user = head.read("not_user", lambda node: read_not_user(node, problems), no_patterns)
     if problems:
         raise PolicyError(problems.found)
@@ -75,6 +78,7 @@ def compile_policy(
         facts=present(parts.facts),
         tools={key: placed.tool for key, placed in present(parts.tools).items()},
         unknown_tool=_unknown_tool(parts.defaults, None if parts.governed is None else parts.governed.cases),
+        reply_language=language,
         cases=None if parts.governed is None else parts.governed.cases,
         files=files,
         revision=revision,
@@ -115,7 +119,7 @@ def _settings(sections: _Sections) -> _Settings:
         name=sections.read("policy", lambda node: node.convert(label), "", required=True),
         owner=sections.read("owner", lambda node: node.text(), ""),
         mode=sections.read("mode", lambda node: node.choice(Mode, later=("shadow",)), Mode.ENFORCE),
-        time_zone=sections.read("time_zone", lambda node: node.convert(_zone), None),
+        time_zone=sections.read("time_zone", lambda node: node.convert(time_zone), None),
         unknown_results=sections.read("unknown_results", lambda node: node.choice(UnknownResults), UnknownResults.PASS),
         unknown_tools=sections.read("unknown_tools", lambda node: node.choice(UnknownTools), UnknownTools.FORBID),
         pass_types=sections.read("pass_types", _pass_types, no_types),
@@ -173,13 +177,6 @@ def _language(node: Node) -> int:
     if node.number() != LANGUAGE:
         node.fail(f"this version reads language {LANGUAGE}, got {node.described}")
     return LANGUAGE
-
-
-def _zone(text: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(text)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(f"{text!r} is no time zone of the IANA database, such as Europe/Berlin") from None
 
 
 def _pass_types(node: Node) -> frozenset[str]:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from policies.allowed import Allowlist
+    from policies.asking import Confidence, Confirm, ReplyLanguage
     from policies.expressions import Expression
+    from policies.fee_schedules import FeeSchedule
     from policies.guards import Egress, ValueSource
     from policies.limits import Limit, OncePer
     from policies.matrix import Cases, Matrix
@@ -224,12 +226,20 @@ class Tool:
     result: Mapping[str, FactField] = field(default_factory=dict)  # what may be read of its results
     not_executed_when: Expression | None = None  # None: no result frees what was reserved
     settle_within: timedelta = SETTLE_WITHIN
+    fee_schedule: FeeSchedule | None = None
+    confidence: Confidence | None = None
+    confirm: Confirm | None = None
     matrix: Matrix | None = None  # None: its own rules govern it
 
     @property
     def all_rules(self) -> tuple[Rule, ...]:
         """Its own rules, and those of its actions in the cells."""
         return self.rules if self.matrix is None else (*self.rules, *self.matrix.rules)
+
+    @property
+    def injects(self) -> bool:
+        """Whether a call of it may leave with other arguments than the model's own."""
+        return self.inject is not None or (self.fee_schedule is not None and self.fee_schedule.injects)
 
     @property
     def reserves(self) -> bool:
@@ -292,6 +302,7 @@ class Policy:
     unknown_results: UnknownResults = UnknownResults.PASS
     constant_origins: Mapping[str, Origin] = field(default_factory=dict)
     cases: Cases | None = None
+    reply_language: ReplyLanguage | None = None  # None: English
     not_user: tuple[Pattern, ...] = ()  # beside the built-in ones: what of a user's text is not the user's own
 
     def tool(self, name: str) -> Tool | None:
@@ -301,6 +312,8 @@ class Policy:
     def reads_history(self) -> bool:
         """Whether any decision reads the conversation."""
         if self.cases is not None and isinstance(self.cases.source, CaseOfTool):
+            return True
+        if any(tool.confirm is not None for tool in self.tools.values()):
             return True
         arguments = [argument for tool in self.tools.values() for argument in (tool.arguments or {}).values()]
         return any(map(_has_sources, arguments))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from interceptors.calls import ToolCall
 from interceptors.causes import RefusalCause
+from interceptors.confirmation import CONFIRM
 from interceptors.results import structured_result
 from interceptors.strict_json import canonical
 from policies.model import OnRefusal, Ruling
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from proxy.policy_source import Revision
 
 AGAIN = " It was refused before, unchanged; a third time ends the turn."
+_ALWAYS_CODE = frozenset(("repeated", CONFIRM))
 _TOLD = 2
 _ENDED = 3
 
@@ -29,8 +31,8 @@ def answer(judgment: Judgment, identity: str | None) -> Answer:
     """What the gate is told of a judged call."""
     decision = judgment.decision
     if decision.ruling is Ruling.ALLOW:
-        keyed = judgment.with_key
-        return RELEASED if keyed is None else Released(keyed.raw)
+        changed = judgment.as_released
+        return RELEASED if changed is None else Released(changed.raw)
     if not hears_model(judgment.proposal, decision, judgment.revision, identity):
         return Replaced(decision.reply)
     result = structured_result(decision, judgment.receipt, judgment.escalation)
@@ -38,8 +40,11 @@ def answer(judgment: Judgment, identity: str | None) -> Answer:
 
 
 def hears_model(proposal: Proposal, decision: Decision, revision: Revision, identity: str | None) -> bool:
-    """Whether the model is to hear of this refusal. A malformed call cannot be put back, so code answers it."""
-    if not isinstance(proposal.call, ToolCall) or decision.reason == "repeated":
+    """Whether the model is to hear of this refusal. A malformed call cannot be put back, so code answers it.
+
+    Code asks the customer for a yes: it counts only where the gate's own question stands before it.
+    """
+    if not isinstance(proposal.call, ToolCall) or decision.reason in _ALWAYS_CODE:
         return False
     policy = revision.policy
     tool = policy.tool(proposal.call.name) or policy.unknown_tool
@@ -58,7 +63,7 @@ def may_hear_model(revision: Revision, identity: str | None) -> bool:
 
 def injects(revision: Revision) -> bool:
     """Whether a call of this policy may leave with other arguments than the model's own."""
-    return any(tool.inject is not None for tool in revision.policy.tools.values())
+    return any(tool.injects for tool in revision.policy.tools.values())
 
 
 def with_repetition(

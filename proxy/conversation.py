@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from interceptors.history import Author, Entry, History, PastCall, PastResult, Said
@@ -17,7 +18,7 @@ from proxy.store import ReleasedCall, Settlement
 from proxy.wire.transcript import Side, SideTurn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
     from policies.model import Policy
     from proxy.clock import Clock
@@ -40,6 +41,7 @@ class Heard:
 
     body: bytes
     history: History
+    read: Callable[[], Awaitable[History]] | None = None  # reads the history, where no decision was known to need it
 
 
 class Conversations:
@@ -60,13 +62,17 @@ class Conversations:
         body = prepared.body
         if settles(policy) or policy.unknown_results is not UnknownResults.PASS:
             body = await self._settle(dialect, prepared, policy, tenant)
+        read = partial(self._read, dialect, prepared, tenant, conversation)
         if not reads_history(policy):
-            return Heard(body, History(conversation=conversation))
+            return Heard(body, History(conversation=conversation, is_read=False), read)
+        return Heard(body, await read())
+
+    async def _read(self, dialect: Dialect, prepared: Prepared, tenant: str, conversation: str) -> History:
         transcript = dialect.continuation.transcript(prepared.body)
         turns = await asyncio.to_thread(transcript.turns)
         ids = [call.id for turn in turns for call in turn.calls if call.id]
         released = await self._store.released_calls(tenant, ids) if ids else {}
-        return Heard(body, history_of(turns, released, conversation))
+        return history_of(turns, released, conversation, prepared.answered)
 
     async def _settle(self, dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str) -> bytes:
         """The body with notices, where the policy wants them."""
@@ -122,8 +128,14 @@ def matching(rows: Sequence[ReleasedCall], call: CallSeen | None) -> ReleasedCal
     return fitting[-1] if fitting else None
 
 
-def history_of(turns: Sequence[SideTurn], released: Mapping[str, Sequence[ReleasedCall]], conversation: str) -> History:
-    """The neutral view of a request's turns."""
+def history_of(
+    turns: Sequence[SideTurn],
+    released: Mapping[str, Sequence[ReleasedCall]],
+    conversation: str,
+    answered: Collection[str] = (),
+) -> History:
+    """The neutral view of a request's turns. `answered` are the calls whose results are the gate's own refusals."""
+    reasons = {one.call: _reason(one) for turn in turns for one in turn.results if one.call in answered}
     last = max((place for place, turn in enumerate(turns) if turn.side is Side.ASSISTANT), default=-1)
     entries: list[Entry] = []
     calls: dict[str, PastCall] = {}
@@ -134,10 +146,16 @@ def history_of(turns: Sequence[SideTurn], released: Mapping[str, Sequence[Releas
         entries += [Said(author, text, turn.first, beside) for text in turn.texts]
         for seen in turn.calls:
             row = matching(released.get(seen.id, ()), seen)
-            call = PastCall(seen.id, seen.name, seen.arguments, seen.digest, turn.first, row.receipt if row else "")
+            receipt, reason = row.receipt if row else "", reasons.get(seen.id, "")
+            call = PastCall(seen.id, seen.name, seen.arguments, seen.digest, turn.first, receipt, reason)
             entries.append(call)
             calls[seen.id] = call
     return History(tuple(entries), conversation, calls)
+
+
+def _reason(result: ResultSeen) -> str:
+    reason = result.value.get("reason") if isinstance(result.value, dict) else None
+    return reason if isinstance(reason, str) else ""
 
 
 def _result(result: ResultSeen, turn: SideTurn, *, is_new: bool) -> PastResult:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from proxy.recording import Holding
 from proxy.store import Entry, Store, StoreError, new_receipt_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from interceptors.calls import Json
     from interceptors.usage import Usage, UsageKey, Usages
@@ -50,6 +50,7 @@ class Scene:
     declared: Mapping[str, DeclaredTool] = field(default_factory=dict)
     ambiguous: frozenset[str] = frozenset()
     history: History = EMPTY
+    read_history: Callable[[], Awaitable[History]] | None = None  # where `history` was not read yet
     heard: dict[tuple[str, str], int] = field(default_factory=dict)  # refusals that the model has heard, by call
 
 
@@ -59,6 +60,7 @@ class Basis:
 
     context: Context
     facts: Mapping[FactKey, FactResult]
+    usages: Usages
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +84,15 @@ class Judgment:
         return Judgment(self.proposal, self.decision, self.revision, self.hold_ms, receipt, escalation, basis)
 
     @property
-    def with_key(self) -> ToolCall | None:
-        """The call as it is to leave where the key of its intent is put into it; None where it leaves as it came."""
+    def as_released(self) -> ToolCall | None:
+        """The call as it is to leave where the gate puts an argument into it; None where it leaves as it came."""
         injection, call = injection_of(self.decision), self.proposal.call
         return None if injection is None or not isinstance(call, ToolCall) else injected(call, injection)
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """One for the process. `injects`: whoever releases a call does so `with_key`; else such a call is refused."""
+    """One for the process. `injects`: whoever releases a call does so `as_released`; else such a call is refused."""
 
     policy: PolicySource
     facts: FactsReader
@@ -122,8 +124,8 @@ class Judge:
             writes = {key: proposals[key] for key, decision in decisions.items() if decision.is_write}
             decisions |= self._refuse(writes, revision, RefusalCause.POLICY_UNAVAILABLE)
         if not self.injects:
-            keyed = {key: proposals[key] for key, decision in decisions.items() if injection_of(decision) is not None}
-            decisions |= self._refuse(keyed, revision, RefusalCause.RAISED)
+            changed = {key: proposals[key] for key, decision in decisions.items() if injection_of(decision) is not None}
+            decisions |= self._refuse(changed, revision, RefusalCause.RAISED)
         for key, decision in decisions.items():
             decisions[key] = with_repetition(proposals[key], decision, revision, scene.identity, scene.heard)
         hold_ms = round((time.monotonic() - began) * 1000)
@@ -188,31 +190,37 @@ class Judge:
         )
         pipeline = revision.pipeline
         answers = {key: pipeline.screen(proposal, context) for key, proposal in proposals.items()}
-        facts: dict[FactKey, FactResult] = {}
+        basis = Basis(context, {}, {})
         if any(isinstance(answer, Needs) for answer in answers.values()):
             async with self._limit(began):
-                await self._inform(answers, proposals, context, facts, revision)
+                basis = await self._inform(answers, proposals, context, scene, revision)
         decisions = {key: answer for key, answer in answers.items() if isinstance(answer, Decision)}
-        return decisions, Basis(context, facts)
+        return decisions, basis
 
     async def _inform(
         self,
         answers: dict[Key, Decision | Needs],
         proposals: Mapping[Key, Proposal],
         context: Context,
-        facts: dict[FactKey, FactResult],
+        scene: Scene,
         revision: Revision,
-    ) -> None:
+    ) -> Basis:
         """Fetch what the answers still need, and decide with it, until each is a decision."""
+        facts: dict[FactKey, FactResult] = {}
         usages: dict[UsageKey, Usage] = {}
         while waiting := {key: answer for key, answer in answers.items() if isinstance(answer, Needs)}:
             unread, unasked = _unread(waiting.values(), facts), _unasked(waiting.values(), usages)
-            assert unread or unasked, "the pipeline asked again for what it was given"
+            unheard = not context.history.is_read and any(needs.history for needs in waiting.values())
+            assert unread or unasked or unheard, "the pipeline asked again for what it was given"
+            if unheard:
+                history = EMPTY if scene.read_history is None else await scene.read_history()
+                context = replace(context, history=history)
             if unread:
                 facts |= await self.facts.read(unread, revision.facts)
             if unasked:
                 usages |= await self.store.usages(unasked)
             answers |= {key: revision.pipeline.decide(proposals[key], context, facts, usages) for key in waiting}
+        return Basis(context, facts, usages)
 
     def _limit(self, began: float) -> asyncio.Timeout:
         """What is left of the time that calls may be held; a timer is made only where something is waited for."""

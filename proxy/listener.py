@@ -173,7 +173,8 @@ class Listener:
         passage.restored, passage.taken_out = prepared.restored, prepared.taken_out
         if heard.body is not prepared.body:
             prepared = replace(prepared, body=heard.body)
-        return prepared, self._scene(passage, dict(prepared.refusals), heard.history)
+        scene = self._scene(passage, dict(prepared.refusals), heard.history)
+        return prepared, replace(scene, read_history=heard.read)
 
     def _leg_opener(
         self, way: routes.Mediated, up: headers.Pairs, view: RequestView, passage: Passage

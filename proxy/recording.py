@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from interceptors.causes import RefusalCause
 from interceptors.decisions import Needs
-from interceptors.obligations import injection_of, reserve_of
+from interceptors.obligations import asking_of, confirmation_of, injection_of, reserve_of
 from interceptors.receipts import Record, decided_record
 from interceptors.results import structured_result
 from interceptors.strict_json import canonical
+from interceptors.usage import ConfirmationUse
 from policies.model import Mode, Ruling
 from proxy.store import (
+    Asking,
+    Confirming,
     Entry,
     EscalationDraft,
     ReleaseDraft,
@@ -50,7 +53,7 @@ class Holding:
         made, basis = self.made, self.made.basis
         assert basis is not None, "nothing but a decision of the pipeline holds anything"
         pipeline = made.revision.pipeline
-        answer = pipeline.decide(made.proposal, basis.context, basis.facts, usages)
+        answer = pipeline.decide(made.proposal, basis.context, basis.facts, {**basis.usages, **usages})
         if isinstance(answer, Needs):  # the same call asks the same questions
             answer = pipeline.refuse(made.proposal, RefusalCause.RAISED)
         self.anew = replace(made, decision=answer)
@@ -65,7 +68,16 @@ class Holding:
             escalation=_case(judgment, scene, now) if judgment.decision.ruling is Ruling.ESCALATE else None,
             release=_release(judgment, scene, now) if judgment.is_allowed else None,
             reserving=self._reserving(judgment, now),
+            confirming=self._confirming(judgment),
+            asking=None if (asking := asking_of(judgment.decision)) is None else Asking(asking.key.name, asking.at),
         )
+
+    def _confirming(self, judgment: Judgment) -> Confirming | None:
+        used = confirmation_of(judgment.decision)
+        if used is None:
+            return None
+        gone: Usages = {used.key: ConfirmationUse()}
+        return Confirming(name=used.key.name, asked_at=used.asked_at, anew=lambda: self._decide_anew(gone))
 
     def _reserving(self, judgment: Judgment, now: datetime) -> Reserving | None:
         obligation, injection = reserve_of(judgment.decision), injection_of(judgment.decision)

@@ -23,6 +23,7 @@ TOP: Final = (
     "not_user",
     "tools",
     "cases",
+    "reply_language",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
@@ -46,8 +47,11 @@ TOOL: Final = (
     "not_executed_when",
     "settle_within",
     "inject",
+    "fee_schedule",
     "egress",
     "escalation",
+    "confidence",
+    "confirm",
 )
 DEFAULTS: Final = ("effect", "on_refusal", "batch", "rules", "limits", "settle_within", "egress", "escalation")
 ARGUMENT: Final = (
@@ -83,6 +87,22 @@ LIMIT: Final = (
     "fact_counts",
 )
 LIMIT_RULINGS: Final = ("forbid", "escalate")
+FEE_SCHEDULE: Final = (
+    "source",
+    "candidate",
+    "amount",
+    "paid",
+    "price",
+    "departure",
+    "arrival",
+    "event",
+    "cancelled_at",
+    "zone",
+    "forbid",
+    "escalate",
+    "inject",
+)
+CONFIDENCE: Final = ("value", "clarify_below", "escalate_below")
 RESULT: Final = ("fields",)
 CASES: Final = ("case", "segment", "facts", "ceiling", "owner_keeps", "cells")
 CASE_SOURCE: Final = ("tool", "argument")
@@ -94,12 +114,9 @@ LATER: Final = frozenset(
         "approvers",
         "claims",
         "compact_above",
-        "confidence",
-        "confirm",
         "currency",
         "drop",
         "escalate_with",
-        "fee_schedule",
         "fresh_for",
         "handoff",
         "hold_text",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import re2
-
 from policies.documents import keys
+from policies.documents.asking import LANGUAGE_TAG
 from policies.documents.scalars import code, dotted_path, expandable, identifier, label, simple_type
 from policies.model import Category, Identity, Origin, SessionField, SessionSource, folded
 from policies.nodes import ScalarNode, SequenceNode, suggestion
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 PLAIN_REPLY = "und"
 """The language tag of a reply that names none: ISO 639's code for an undetermined language."""
-
-_LANGUAGE = re2.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 
 
 def read_constants(section: Node, problems: Problems) -> dict[str, Value | None]:
@@ -158,7 +155,7 @@ def _replies(node: Node) -> dict[str, Node]:
     if not replies:
         node.fail("expected a text, or a text a language")
     for tag, reply in replies.items():
-        if not _LANGUAGE.fullmatch(tag):
+        if not LANGUAGE_TAG.fullmatch(tag):
             reply.fail(f"{tag!r} is no language tag such as en or pt-BR")
         reply.text()
     return dict(replies)

@@ -9,7 +9,9 @@ import re2
 
 from policies.documents import keys
 from policies.documents.arguments import arguments_type, read_arguments
+from policies.documents.asking import read_confidence, read_confirm
 from policies.documents.facts import fact_type
+from policies.documents.fee_schedules import read_fees
 from policies.documents.guards import GuardScope, read_egress
 from policies.documents.limits import Limits, read_limits
 from policies.documents.money import with_money
@@ -142,10 +144,18 @@ def _read_tool(name: str, mapping: MappingNode, around: Surroundings, defaults: 
         with problems.collect():
             facts, roots = read_uses(node.mapping(), args, around, problems)
     place = around.place(args, roots, f"the tool {name!r} does not map this fact, add it to its `facts`")
+    fee_schedule, place = read_fees(mapping, name, arguments, place, around.guards.lists, problems)
     effect, on_refusal, rules, escalation = _judged(mapping, name, place, defaults, problems)
     tool = Tool(name, effect, on_refusal, facts, arguments, defaults.rules + rules, escalation, mapping.origin)
     batch = read_batch(mapping, defaults.batch, problems)
     tool = replace(tool, batch=batch, egress=_egress(mapping, defaults.egress, around, problems))
+    with problems.collect():
+        if (node := mapping.get("confidence")) is not None:
+            tool = replace(tool, confidence=read_confidence(node, place))
+    with problems.collect():
+        if (node := mapping.get("confirm")) is not None:
+            tool = replace(tool, confirm=read_confirm(node, arguments))
+    tool = replace(tool, fee_schedule=fee_schedule)
     return Placed(with_money(tool, mapping, place, around.constants, defaults, problems), place)
 
 

@@ -13,7 +13,7 @@ import orjson
 from interceptors.calls import Call, Cause, MalformedToolCall, Proposal, Proposer, ToolCall
 from interceptors.context import Context, FactKey, FactResult
 from interceptors.decisions import Decision, Needs
-from interceptors.obligations import InjectKey, Obligation, Reserve
+from interceptors.obligations import Ask, Inject, Obligation, Reserve, UseConfirmation
 from interceptors.pipeline import Pipeline
 from interceptors.strict_json import StrictJsonError, parse
 from interceptors.usage import Usage, UsageKey, unused
@@ -167,8 +167,12 @@ def _obligation(obligation: Obligation) -> dict[str, object]:
                 "settleWithinSeconds": obligation.settle_within.total_seconds(),
                 "again": obligation.renews or None,
             }
-        case InjectKey():
-            return {"inject": obligation.argument, "key": obligation.key}
+        case Inject():
+            return {"inject": dict(obligation.values), "digest": obligation.digest}
+        case Ask():
+            return {"ask": "the customer, who has to confirm exactly this call"}
+        case UseConfirmation():
+            return {"confirmedBy": "the customer", "askedAt": obligation.asked_at.isoformat()}
     assert_never(obligation)
 
 

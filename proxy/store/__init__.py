@@ -2,7 +2,9 @@
 
 from interceptors.chain import Head, ReceiptError, Sealed
 from proxy.store.entries import (
+    Asking,
     Committed,
+    Confirming,
     Entry,
     Erasure,
     Escalation,
@@ -22,7 +24,9 @@ from proxy.store.reader import Reader, ReceiptLine, payload_of
 from proxy.store.store import Store, open_reader, open_store
 
 __all__ = [
+    "Asking",
     "Committed",
+    "Confirming",
     "Entry",
     "Erasure",
     "Escalation",

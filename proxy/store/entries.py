@@ -82,12 +82,33 @@ class Reserving:
 
 
 @dataclass(frozen=True, slots=True)
+class Asking:
+    """The question `name`, asked at `at`; it takes the place of an earlier one of that name."""
+
+    name: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirming:
+    """An allowed call that rests on a yes to the question `name`, asked at `asked_at`: the yes is taken, once.
+
+    Where it is gone by now, `anew` gives the entry that is written instead, under the law of `Reserving.anew`.
+    """
+
+    name: str
+    asked_at: datetime
+    anew: Callable[[], Entry]
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One record to write. While the operator's halt is in force `when_halted`, if given, is written in its place.
 
     A function gives it where making it each time would cost: the writing thread calls it, if the halt is in force.
     `escalation` opens a case, or finds it, in the same transaction; `release` notes an allowed call, and `reserving`,
-    which goes with it, what the call holds. None of them where `when_halted` was written.
+    which goes with it, what the call holds; `confirming` takes the yes that it needs, and `asking` is the question
+    that a refused one waits for. None of them where `when_halted` was written.
     """
 
     record: Record
@@ -95,6 +116,8 @@ class Entry:
     escalation: EscalationDraft | None = None
     release: ReleaseDraft | None = None
     reserving: Reserving | None = None
+    confirming: Confirming | None = None
+    asking: Asking | None = None
 
 
 @dataclass(frozen=True, slots=True)

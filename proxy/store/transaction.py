@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from interceptors.chain import DIGEST, SCHEMA, Head, canonical, commit_to, next_head, stamp, start
 from interceptors.receipts import Decided, subject_of
+from proxy.store.confirmations import ask, take
 from proxy.store.entries import Committed, Entry
 from proxy.store.errors import StoreError
 from proxy.store.escalations import find_or_open, write_summary
@@ -135,6 +136,10 @@ class Transaction:
             return Committed(self.append(stand_in() if callable(stand_in) else stand_in), halted=True)
         if entry.reserving is not None:
             return self._reserve(prepared, entry.reserving, naming)
+        if (instead := self._unconfirmed(entry, naming)) is not None:
+            return instead
+        if entry.asking is not None:
+            ask(self._connection, naming(entry.asking.name), entry.asking.at)
         if entry.release is not None:
             self._releases.append(release_row(entry.release, None))
         if draft is None:
@@ -153,12 +158,24 @@ class Transaction:
             if entry.reserving is not None and entry.reserving.obligation.rests_on != now_used:
                 raise StoreError("a decision rests on something else than what is used")
             return replace(self.write(prepare_entry(entry), naming), anew=True)
+        if (instead := self._unconfirmed(prepared.entry, naming)) is not None:
+            return instead
         draft = prepared.entry.release
         assert draft is not None, "what is held is found again by its release"
         self._append(prepared.record)
         reserved = hold(self._connection, draft, reserving, naming)
         self._releases.append(release_row(draft, reserved))
         return Committed(self.append(reserved), reservation=reserved.reservation)
+
+    def _unconfirmed(self, entry: Entry, naming: Naming) -> Committed | None:
+        """What was written in place of a call whose yes is gone by now; None where it needs none, or took it."""
+        confirming = entry.confirming
+        if confirming is None or take(self._connection, naming(confirming.name), confirming.asked_at):
+            return None
+        instead = confirming.anew()
+        if instead.confirming is not None:
+            raise StoreError("a decision rests on a yes that is gone")
+        return replace(self.write(prepare_entry(instead), naming), anew=True)
 
     def flush(self) -> None:
         """Hand the rows that wait to the database."""

@@ -6,7 +6,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from interceptors.chain import stamp
-from interceptors.usage import CapKey, CapUse, Charge, IntentKey, IntentUse, OpenIntent, Usage, UsageKey
+from interceptors.usage import (
+    CapKey,
+    CapUse,
+    Charge,
+    ConfirmationKey,
+    IntentKey,
+    IntentUse,
+    OpenIntent,
+    Usage,
+    UsageKey,
+)
+from proxy.store.confirmations import asked
 
 if TYPE_CHECKING:
     import sqlite3
@@ -29,6 +40,8 @@ def read_usages(connection: sqlite3.Connection, naming: Naming, keys: Iterable[U
 def _read(connection: sqlite3.Connection, naming: Naming, key: UsageKey) -> Usage:
     if isinstance(key, IntentKey):
         return _intent(connection, naming(key.name), naming(key.terms))
+    if isinstance(key, ConfirmationKey):
+        return asked(connection, naming(key.name))
     return _cap(connection, naming(key.name), key)
 
 
