@@ -13,15 +13,12 @@ from interceptors.caps import NAME, Asked, ask, ask_intent, charges, incomplete
 from interceptors.case import Stage
 from interceptors.causes import RefusalCause, answer
 from interceptors.decisions import Needs, Verdict
-from interceptors.obligations import InjectKey, Reserve, key_of, with_key
-from interceptors.schema import UnusableSchemaError, violation
-from interceptors.strict_json import digest
+from interceptors.obligations import Reserve, injecting, key_of, not_injectable
 from interceptors.usage import CapUse, IntentKey, IntentUse, text_of, value_of
 from policies.model import Ruling
 from policies.values import Money, render
 
 if TYPE_CHECKING:
-    from interceptors.calls import Json
     from interceptors.case import Case
     from interceptors.obligations import CapCharge
     from interceptors.usage import Usage, UsageKey
@@ -140,26 +137,10 @@ def _oblige(
         name, terms = intent.name, intent.terms
     reserve = Reserve(name, terms, ordinal, held, tool.settle_within, rests_on, renews)
     if tool.inject is None or not isinstance(case.call, ToolCall):
-        case.obligations = (reserve,)
+        case.obligations = (reserve, *case.obligations)
         return None
-    key = key_of(name, ordinal)
-    arguments = with_key(dict(case.call.arguments), tool.inject, key)
-    against = _refused_with_key(case, case.call, arguments, tool.inject)
-    if against:
-        return case.verdict(NAME, RefusalCause.UNUSABLE_SCHEMA, detail=against)
-    case.obligations = (reserve, InjectKey(tool.inject, key, digest(arguments)))
+    values = {**case.injecting, tool.inject: key_of(name, ordinal)}
+    if why := not_injectable(case.call, values, case.declared_schema):
+        return case.verdict(NAME, RefusalCause.UNUSABLE_SCHEMA, detail=why)
+    case.obligations = (reserve, injecting(case.call, values))
     return None
-
-
-def _refused_with_key(case: Case, call: ToolCall, arguments: dict[str, Json], argument: str) -> str:
-    """Why the call may not be released with the key in it; empty where it may."""
-    if call.freeform:
-        return "a freeform call has no argument for the key of its intent"
-    declared = case.context.declared.get(case.key)
-    if declared is None or declared.schema is None:
-        return ""
-    try:
-        broken = violation(declared.schema, arguments)
-    except UnusableSchemaError as error:
-        return str(error)
-    return "" if broken is None else f"with the key of its intent in {argument!r}: {broken}"

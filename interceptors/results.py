@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interceptors.decisions import Scheduled
 from policies.model import Category, Ruling
 
 if TYPE_CHECKING:
@@ -26,4 +27,26 @@ def structured_result(decision: Decision, receipt: str, escalation: str | None =
     }
     if escalation is not None:
         result["escalation"] = escalation
+    evidence = _evidence(decision)
+    if evidence is not None:
+        result["evidence"] = evidence
     return result
+
+
+def _evidence(decision: Decision) -> dict[str, Json] | None:
+    """How the right amount came about, where a wrong one is why the call is refused: never beside another reason, which
+    may be that the record is not the caller's.
+    """
+    for verdict in decision.verdicts:
+        if isinstance(verdict, Scheduled) and verdict.reason == decision.reason and verdict.computed is not None:
+            found = verdict.computed
+            return {
+                "refund": found.refund,
+                "fee": found.fee,
+                "paid": found.paid,
+                "daysBefore": found.days,
+                "interval": found.interval,
+                "quotation": found.quotation,
+                "place": f"{found.document}:{found.line} [{found.start},{found.end})",
+            }
+    return None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from policies.explain_arguments import argument_lines, egress_lines, user_lines
 from policies.explain_cases import case_lines
+from policies.explain_fees import fee_lines
 from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
 from policies.expressions import dotted, sentence
 from policies.model import FileSource, Mode, Policy, Ruling, SessionSource, ToolEffect, UnknownTools, folded
@@ -55,6 +56,9 @@ def explain_tool(policy: Policy, tool: Tool) -> str:
         lines.append("  Looked up afresh at each decision:")
         lines += [f"    - {_fact(policy.facts[name], use)}" for name, use in tool.facts.items()]
     lines += argument_lines(policy, tool)
+    if (fees := tool.fee_schedule) is not None:
+        lines += fee_lines(policy, fees, f"{_OUTCOMES[fees.ruling]} ({fees.reason})")
+        lines.append(f"    The customer reads: {_reply(policy, fees.reason)}")
     lines += _rules(policy, tool)
     lines += _limits(policy, tool)
     if tool.escalation:

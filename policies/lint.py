@@ -47,6 +47,7 @@ def _unused(policy: Policy) -> Iterator[Finding]:
     reasons = {rule.reason for rule in rules} | {fact.missing[1] for fact in policy.facts.values()}
     reasons |= {reason for tool in _tools(policy) for reason in guard_reasons(tool)}
     reasons |= {limit.reason for tool in _tools(policy) for limit in limits_of(tool)}
+    reasons |= {tool.fee_schedule.reason for tool in _tools(policy) if tool.fee_schedule is not None}
     for code, reason in policy.reasons.items():
         if code not in reasons and code not in SYSTEM_REASONS:
             yield Finding(reason.origin, FindingCode.UNUSED_REASON, f"nothing gives the reason {code!r}")
@@ -80,6 +81,9 @@ def _all_paths(policy: Policy, rules: list[Rule]) -> Iterator[tuple[str, ...]]:
     for tool in _tools(policy):
         for template in tool.escalation.values():
             yield from template.paths
+        if tool.fee_schedule is not None:
+            for expression in tool.fee_schedule.expressions:
+                yield from expression.paths
         for limit in limits_of(tool):
             for expression in limit.expressions:
                 yield from expression.paths
@@ -94,6 +98,8 @@ def _misfits(policy: Policy) -> Iterator[Finding]:
     uses: list[tuple[Ruling, str, Origin | None, str]]
     uses = [(rule.ruling, rule.reason, rule.origin, rule.id) for tool in _tools(policy) for rule in tool.all_rules]
     uses += [(one.ruling, one.reason, one.origin, one.id) for tool in _tools(policy) for one in limits_of(tool)]
+    fees = [tool.fee_schedule for tool in _tools(policy) if tool.fee_schedule is not None]
+    uses += [(one.ruling, one.reason, one.origin, one.id) for one in fees]
     uses += [
         (Ruling.FORBID, code, tool.origin, tool.name) for tool in policy.tools.values() for code in guard_reasons(tool)
     ]

@@ -1,4 +1,4 @@
-"""Lists in files next to a policy, one entry a line: read once for a revision, and part of it."""
+"""Files next to a policy, such as lists of one entry a line: read once for a revision, and part of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POLICY_SUFFIXES: Final = (".yaml", ".yml")
 
 
 class Lists:
-    """The lists of one folder. `texts` are those that were read, by name: what the revision is made of."""
+    """The files of one folder. `texts` are those that were read, by name: what the revision is made of."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -31,14 +31,24 @@ class Lists:
         `#`. `ValueError` where the name is no file's next to the policy, or it cannot be read.
         """
         if name not in self._entries:
-            if _NAME.fullmatch(name) is None or name.endswith(_POLICY_SUFFIXES):
-                raise ValueError(f"{name!r} is no name of a list: a file next to the policy, not itself policy")
-            data = self._bytes(name)
-            self._entries[name] = _entries(name, data)
-            self.texts[name] = data
+            self._entries[name] = _entries(name, self._bytes(name, "a list"))
         return self._entries[name]
 
-    def _bytes(self, name: str) -> bytes:
+    def text(self, name: str) -> str:
+        """A file as it is. `ValueError` as of `read`, and where it is not UTF-8."""
+        try:
+            return self._bytes(name, "a text").decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"{name!r} is not UTF-8") from None
+
+    def _bytes(self, name: str, what: str) -> bytes:
+        if name not in self.texts:
+            if _NAME.fullmatch(name) is None or name.endswith(_POLICY_SUFFIXES):
+                raise ValueError(f"{name!r} is no name of {what}: a file next to the policy, not itself policy")
+            self.texts[name] = self._read(name)
+        return self.texts[name]
+
+    def _read(self, name: str) -> bytes:
         try:
             with (self._folder / name).open("rb") as file:
                 data = file.read(BYTES_MAX + 1)

@@ -79,6 +79,7 @@ def _users(
         limits = [limit for limit in placed.tool.limits if limit not in defaults.limits]
         own += reasons_of(limits, placed.tool.once_per)
         own += guard_reasons(placed.tool)
+        own += [placed.tool.fee_schedule.reason] if placed.tool.fee_schedule is not None else []
         own += [rule.reason for rule in placed.tool.matrix.rules] if placed.tool.matrix is not None else []
         missing = [fact.missing[1] for name in placed.tool.facts if (fact := around.facts[name]) is not None]
         for code in dict.fromkeys([*own, *missing]):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import re2
 
 from policies.currencies import exponent
+from policies.fee_schedules import ROOT as FEES
 from policies.problems import DocumentError
 from policies.secrets import Expandable
 from policies.spelling import parse_duration
@@ -22,7 +24,7 @@ _IDENTIFIER = re2.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _LABEL = re2.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 _CODE = re2.compile(r"[a-z][a-z0-9_]{0,63}")
 _WORDS = frozenset({"and", "or", "not", "in", "true", "false", "null"})
-ROOTS: Final = ("args", "session", "constants")
+ROOTS: Final = ("args", "session", "constants", FEES)
 
 SIMPLE_TYPES: Mapping[str, Type] = MappingProxyType(
     {"string": STRING, "number": NUMBER, "integer": INTEGER, "boolean": BOOLEAN, "date": DATE}
@@ -62,6 +64,14 @@ def currency(text: str) -> str:
     """An ISO 4217 code. `ValueError` else."""
     exponent(text)
     return text
+
+
+def time_zone(text: str) -> ZoneInfo:
+    """A zone of the IANA database. `ValueError` else."""
+    try:
+        return ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"{text!r} is no time zone of the IANA database, such as Europe/Berlin") from None
 
 
 def seconds(text: str) -> float:

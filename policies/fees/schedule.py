@@ -94,3 +94,8 @@ class Schedule:
     period: DayRange
     intervals: tuple[Interval, ...]
     source: str
+
+    @property
+    def reads_price(self) -> bool:
+        """Whether any fee is a share of the price."""
+        return any(isinstance(one.fee, Percentage) and one.fee.of.value == "price" for one in self.intervals)

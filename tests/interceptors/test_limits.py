@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from interceptors.calls import ToolCall
 from interceptors.caps import charges
 from interceptors.decisions import Needs
-from interceptors.obligations import InjectKey, injected, injection_of, key_of, reserve_of
+from interceptors.obligations import Inject, injected, injection_of, key_of, reserve_of
 from interceptors.usage import (
     CapKey,
     CapUse,
@@ -287,7 +287,7 @@ def test_an_open_intent_with_a_key_is_handed_out_again() -> None:
     other = ask(deciding, usages={intent: IntentUse(1, None, OpenIntent("rs_1", 0, same_terms=False))})
     assert other.reason == "pending_reconciliation"
     renewed = ask(deciding, usages={intent: IntentUse(1)})
-    assert (injection_of(renewed) or key).key != key.key, "a new payment of the same intent has a key of its own"
+    assert (injection_of(renewed) or key).values != key.values, "a new payment of the same intent has a key of its own"
 
 
 def test_the_key_is_put_into_the_arguments_and_they_are_checked_again() -> None:
@@ -295,12 +295,13 @@ def test_the_key_is_put_into_the_arguments_and_they_are_checked_again() -> None:
     deciding = desk("forbid: twice, once_per: args.order_id", more=INJECT)
     decision = ask(deciding)
     injection = injection_of(decision)
-    assert isinstance(injection, InjectKey)
+    assert isinstance(injection, Inject)
     proposed = proposal("refund", '{"order_id":"A1","amount":60}').call
     assert isinstance(proposed, ToolCall)
     call = injected(proposed, injection)
-    assert call.arguments == {"order_id": "A1", "amount": 60, "idempotency_key": injection.key}
-    assert call.raw == f'{{"amount":60,"idempotency_key":"{injection.key}","order_id":"A1"}}'
+    assert call.arguments == {"order_id": "A1", "amount": 60, **injection.values}
+    key = injection.values["idempotency_key"]
+    assert call.raw == f'{{"amount":60,"idempotency_key":"{key}","order_id":"A1"}}'
     assert injection.digest != decision.digest
 
     closed = b'{"properties":{"order_id":{},"amount":{}},"additionalProperties":false}'

@@ -140,8 +140,8 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
 EFFECTS |= LIMIT_EFFECTS
 ONE_VALUE = {("TOP", "language"), ("TOOL", "on_refusal"), ("DEFAULTS", "on_refusal"), ("EGRESS", "list")}
 """Keys that have one value in this version: any other is an error."""
-IN_FILES = {("LIST", "file")}
-"""Keys that need a file next to the policy: `test_lists.py`."""
+IN_FILES = {("LIST", "file"), ("TOOL", "fee_schedule")}
+"""Keys that need a file next to the policy: `test_lists.py`, `test_fee_schedule_documents.py`."""
 
 
 @pytest.mark.parametrize("key", EFFECTS, ids=".".join)

@@ -155,9 +155,9 @@ async def test_a_retry_with_a_key_goes_through_once(store: Store) -> None:
     await desk.settle(first, UNKNOWN)
     [retry] = await desk.turn("60", tenant="restarted")
     assert retry.is_allowed
-    assert first.with_key is not None
-    assert retry.with_key is not None
-    assert first.with_key.arguments["idempotency_key"] == retry.with_key.arguments["idempotency_key"]
+    assert first.as_released is not None
+    assert retry.as_released is not None
+    assert first.as_released.arguments["idempotency_key"] == retry.as_released.arguments["idempotency_key"]
     assert await desk.held() == 6000
     assert await desk.states() == ["held"]
 
@@ -168,8 +168,8 @@ async def test_a_retry_with_a_key_goes_through_once(store: Store) -> None:
     assert await desk.said("60") == ["twice"]
     desk.later(days=2)
     [new] = await desk.turn("40")
-    assert new.with_key is not None
-    assert new.with_key.arguments["idempotency_key"] != first.with_key.arguments["idempotency_key"]
+    assert new.as_released is not None
+    assert new.as_released.arguments["idempotency_key"] != first.as_released.arguments["idempotency_key"]
 
 
 async def test_an_abort_of_a_retry_frees_nothing(store: Store) -> None:

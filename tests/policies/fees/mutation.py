@@ -10,6 +10,7 @@ fails; examples of hypothesis are not run, so that a kill never hangs on chance.
 from __future__ import annotations
 
 import ast
+import importlib
 import itertools
 import signal
 import sys
@@ -213,6 +214,8 @@ def _stale(module: str) -> list[str]:
 def _fresh(mutant: Mutant) -> Iterator[None]:
     """`sys.modules` in which the mutant stands where the module stood."""
     kept = dict(sys.modules)
+    for name in _order():
+        importlib.import_module(name)  # not all of them are imported by the package itself
     package = ModuleType(_PACKAGE)
     package.__path__ = list(sys.modules[_PACKAGE].__path__)
     for name in _order():
