@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
 
 T = TypeVar("T")
+_STEP_BYTES = 32 * 1024
 
 
 class Ending(Enum):
@@ -108,7 +109,6 @@ class Exchange:
         scene: Scene,
         judge: Judge,
         limits: Limits,
-        pass_types: frozenset[str],
         deadline: float,
         holds: Callable[[int], None],
         onward: Onward,
@@ -124,11 +124,11 @@ class Exchange:
         self._limits = limits
         self._deadline = deadline
         self._holds = holds
-        self._pass_types = pass_types
+        self._pass_types = revision.policy.pass_types
         self._onward = onward
         self._leg = 0
         self._gate = Gate(
-            dialect.reader(streamed, pass_types),
+            dialect.reader(streamed, self._pass_types),
             dialect.writer(streamed),
             limits.held_bytes_max,
             memory=onward.memory(revision, scene, limits, streamed=streamed),
@@ -252,10 +252,15 @@ class Exchange:
         return b"".join(parts)
 
     async def _next_bytes(self) -> bytes:
-        """One read of upstream. While calls are held the client hears a keep-alive."""
+        """A part of one read of upstream: however much came at once, the loop is not kept from others by it."""
         if self._first:
-            first, self._first = self._first, b""
-            return first
+            await asyncio.sleep(0)
+        self._first = self._first or await self._next_read()
+        data, self._first = self._first[:_STEP_BYTES], self._first[_STEP_BYTES:]
+        return data
+
+    async def _next_read(self) -> bytes:
+        """One read. While calls are held the client hears a keep-alive."""
         try:
             while self._gate.holding and self._streamed:
                 try:
@@ -341,7 +346,7 @@ class Exchange:
             opening.cancel()
         if leg is None:
             return self._gate.leg_failed()
-        self._upstream = leg
+        self._upstream, self._first = leg, b""
         self._leg += 1
         self._gate.seal(self._onward.mark)
         if self._streamed:

@@ -20,7 +20,6 @@ from proxy.wire.events import (
     CallsConfirmed,
     FrameRead,
     Key,
-    Observed,
     TurnEnded,
     WireBroken,
     WireEvent,
@@ -45,6 +44,7 @@ from proxy.wire.anthropic_types import (
 )
 from proxy.wire.members import is_misspelled
 
+EXECUTED = ("server_tool_use", "mcp_tool_use")
 PARTS = ("content_block", "delta", "message")
 
 
@@ -78,7 +78,7 @@ class _Binding:
         return self._has_program or bool(self._pending)
 
     def see(self, block: Mapping[str, Any]) -> None:
-        if block.get("type") in ("server_tool_use", "mcp_tool_use"):
+        if block.get("type") in EXECUTED:
             self._pending.add(str(block.get("id")))
         elif "tool_use_id" in block:
             self._pending.discard(str(block["tool_use_id"]))
@@ -115,6 +115,8 @@ class AnthropicStreamReader:
             return self._break(Breach.NOT_JSON)
         except assembly.StepError:
             return self._break(Breach.FROZEN_CALL)
+        except assembly.TooMuchError:
+            return self._break(Breach.TOO_MUCH)
         except _WrongShapeError:
             return self._break(Breach.WRONG_SHAPE)
 
@@ -205,12 +207,12 @@ class AnthropicStreamReader:
         confirmed = self._confirm()
         if kind is None and block["type"] in self._pass_types:
             self._kinds[index] = Kind.OBSERVED
-            return [FrameRead(frame, value), *confirmed, Observed(block["type"])]
+            return [FrameRead(frame, value), *confirmed, *self._calls.observe(block["type"], once=True)]
         self._kinds[index] = kind or Kind.CALL
         if kind is Kind.TEXT or kind is Kind.FRAME:
             return [FrameRead(frame, value), *confirmed]
         if kind is Kind.OBSERVED:
-            seen = [Observed(_observed_name(block))] if block["type"] in ("server_tool_use", "mcp_tool_use") else []
+            seen = self._calls.observe(_observed_name(block)) if block["type"] in EXECUTED else []
             return [FrameRead(frame, value), *confirmed, *seen]
         return self._start_call(frame, value, confirmed)
 
@@ -278,7 +280,7 @@ class AnthropicStreamReader:
     def _unknown(self, frame: Frame, value: dict[str, Any], name: str) -> list[WireEvent]:
         """Content that no table knows, outside a block of its own: a call of a tool of that name, whole at once."""
         if name in self._pass_types:
-            return [FrameRead(frame, value), Observed(name)]
+            return [FrameRead(frame, value), *self._calls.observe(name, once=True)]
         self._opened += 1
         key: Key = self._opened
         self._calls.start(key, UNKNOWN, name=name)
@@ -324,12 +326,12 @@ def _whole_calls(
             raise _WrongShapeError
         kind = BLOCKS.get(block["type"])
         if kind is None and block["type"] in pass_types:
-            observed.append(Observed(block["type"]))
+            observed += assembler.observe(block["type"], once=True)
         elif kind is None or kind is Kind.CALL:
             raw = envelope.raw_at(data, *path, place, "input").decode() if "input" in block else "null"
             calls.append(_whole_call(assembler, keys[place], block, raw))
-        elif block["type"] in ("server_tool_use", "mcp_tool_use"):
-            observed.append(Observed(_observed_name(block)))
+        elif block["type"] in EXECUTED:
+            observed += assembler.observe(_observed_name(block))
     return calls, observed
 
 
@@ -378,6 +380,8 @@ class AnthropicBodyReader:
             return [WireBroken(Breach.WRONG_SHAPE)]
         try:
             return self._calls(frame, value, content)
+        except assembly.TooMuchError:
+            return [WireBroken(Breach.TOO_MUCH)]
         except _WrongShapeError:
             return [WireBroken(Breach.WRONG_SHAPE)]
 

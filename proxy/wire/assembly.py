@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
 from interceptors.calls import Call, Cause, Json, MalformedToolCall, ToolCall
-from proxy.wire.events import Material
+from proxy.wire.events import Material, Observed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -36,6 +36,17 @@ class Step(Enum):
 
 class StepError(Exception):
     """A step that its call cannot take (the reader turns it into WireBroken)."""
+
+
+class TooMuchError(Exception):
+    """More calls than `CALLS_MAX`, or a longer name or id than is read (the reader turns it into WireBroken)."""
+
+
+CALLS_MAX = 256
+"""Calls of one answer, and as many that the provider executed: each costs a decision and a receipt."""
+NAME_LENGTH_MAX = 1024
+ID_LENGTH_MAX = 64 * 1024
+"""Some gateways carry a signature of the provider in the id of its call."""
 
 
 TRANSITIONS: dict[tuple[State, Step], State] = {
@@ -69,6 +80,7 @@ class Assembler:
         self._parts: dict[Hashable, _Parts] = {}
         self._next_position = first_position
         self._depth_max = depth_max
+        self._observed: list[str] = []
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._parts
@@ -82,6 +94,9 @@ class Assembler:
 
     def start(self, key: Hashable, kind: str, call_id: str = "", name: str = "") -> None:
         self._step(key, Step.START)
+        if len(self._parts) >= CALLS_MAX:
+            raise TooMuchError
+        _check_lengths(call_id, name)
         self._parts[key] = _Parts(self._next_position, kind, id=call_id, name=name)
         self._next_position += 1
 
@@ -100,6 +115,7 @@ class Assembler:
     def mention(self, key: Hashable, call_id: str, name: str) -> None:
         """An id or a name in a later fragment: taken once, never appended; another one is a conflict."""
         self._step(key, Step.FRAGMENT)
+        _check_lengths(call_id, name)
         parts = self._parts[key]
         for attribute, value in (("id", call_id), ("name", name)):
             if not value:
@@ -108,6 +124,16 @@ class Assembler:
                 parts.conflict |= known != value
             setattr(parts, attribute, value)
             parts.is_plain = False
+
+    def observe(self, name: str, *, once: bool = False) -> list[Observed]:
+        """Something the provider executed, or, `once` a name, a type that the policy lets pass."""
+        if once and name in self._observed:
+            return []
+        if len(self._observed) >= CALLS_MAX:
+            raise TooMuchError
+        _check_lengths("", name)
+        self._observed.append(name)
+        return [Observed(name)]
 
     def keep_members(self, key: Hashable, members: dict[str, Any]) -> None:
         self._parts[key].extra.update(members)
@@ -175,6 +201,11 @@ class Assembler:
 
     def _parse(self, text: str) -> Json:
         return strict_json.parse(text, depth_max=self._depth_max) if text else {}
+
+
+def _check_lengths(call_id: str, name: str) -> None:
+    if len(name) > NAME_LENGTH_MAX or len(call_id) > ID_LENGTH_MAX:
+        raise TooMuchError
 
 
 FREEFORM = "custom"

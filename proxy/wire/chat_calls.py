@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from interceptors.calls import Cause, MalformedToolCall
 from proxy.wire import envelope
 from proxy.wire.assembly import FREEFORM, Assembler, State
-from proxy.wire.events import CallCompleted, CallCut, CallRepeated, CallsConfirmed, Key, Material, Observed, WireEvent
+from proxy.wire.events import CallCompleted, CallCut, CallRepeated, CallsConfirmed, Key, Material, WireEvent
 from proxy.wire.members import is_misspelled
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class ChatCalls:
             if not isinstance(kind, str):
                 raise WrongShapeError
             if kind in self.pass_types:
-                events.append(Observed(kind))
+                events += self._assembler.observe(kind, once=True)
             elif kind not in CONTENT_PARTS:
                 raise WrongShapeError
 
@@ -203,7 +203,7 @@ class ChatCalls:
                     yield self._legacy(index, content, (*path, LEGACY))
             elif member in OBSERVED_MEMBERS or member in self.pass_types:
                 if content:
-                    events.append(Observed(member))
+                    events += self._assembler.observe(member, once=True)
             elif isinstance(content, (dict, list)) and content:
                 yield self._unknown(index, member, events)
 

@@ -130,6 +130,7 @@ class Breach(Enum):
     FROZEN_CALL = "an event changes a call that was complete"
     WRONG_PLACE = "an event stands where the dialect has none"
     WRONG_SHAPE = "an event has another shape than the dialect gives it"
+    TOO_MUCH = "an answer holds more calls, or a longer name or id, than is read"
     FRAMING = "the stream is not framed as the dialect frames it"
 
 

@@ -145,6 +145,8 @@ class _StreamReader:
             return self._break(Breach.NOT_JSON)
         except assembly.StepError:
             return self._break(Breach.FROZEN_CALL)
+        except assembly.TooMuchError:
+            return self._break(Breach.TOO_MUCH)
         except WrongShapeError:
             return self._break(Breach.WRONG_SHAPE)
         return [FrameRead(frame, value, keys), *events]
@@ -175,6 +177,8 @@ class _BodyReader:
             keys, events = self._calls.chunk(data, value, "message")
         except strict_json.StrictJsonError:
             return [WireBroken(Breach.NOT_JSON)]
+        except assembly.TooMuchError:
+            return [WireBroken(Breach.TOO_MUCH)]
         except (assembly.StepError, WrongShapeError):
             return [WireBroken(Breach.WRONG_SHAPE)]
         return [FrameRead(frame, value, keys), *events, *self._calls.finish_all(), TurnEnded()]

@@ -41,6 +41,7 @@ def with_tool(**members: Any) -> dict[str, Any]:
     ],
 )
 def test_a_chat_call_under_another_case_breaks_the_turn(value: dict[str, Any]) -> None:
+    """`Tool_Calls` is a call for a parser that folds case: the turn breaks."""
     for streamed, text in ((True, json.dumps(value)), (False, json.dumps(value).replace("elta", "essage"))):
         data = text.encode() if streamed else text.replace('"dessage"', '"message"').replace('"D', '"M').encode()
         frame = Frame(event_frame(None, data), None, data)
@@ -67,6 +68,7 @@ def test_a_chat_call_under_another_case_breaks_the_turn(value: dict[str, Any]) -
     ],
 )
 def test_an_anthropic_call_under_another_case_breaks_the_turn(value: dict[str, Any]) -> None:
+    """`Content_Block` is a call for a parser that folds case: the turn breaks."""
     data = json.dumps(value).encode()
     frame = Frame(event_frame(value["type"], data), value["type"], data)
     assert ANTHROPIC_MESSAGES.reader(True, frozenset()).receive(frame) == [WireBroken(Breach.WRONG_SHAPE)]
@@ -74,6 +76,7 @@ def test_an_anthropic_call_under_another_case_breaks_the_turn(value: dict[str, A
 
 @pytest.mark.parametrize("members", [{"Content": [BLOCK]}, {"content": [{**BLOCK, "Input": {"a": 1}}]}])
 def test_an_anthropic_body_with_another_case_is_refused(members: dict[str, Any]) -> None:
+    """A body that spells a member of a call in another case is refused."""
     data = json.dumps({"id": "m", "type": "message", "role": "assistant", **members}).encode()
     reader = ANTHROPIC_MESSAGES.reader(False, frozenset())
     assert reader.receive(Frame(data, None, data)) == [WireBroken(Breach.WRONG_SHAPE)]

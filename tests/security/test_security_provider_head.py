@@ -64,6 +64,7 @@ async def test_an_error_that_holds_a_call_does_not_reach_the_client(tmp_path: Pa
 
 @pytest.mark.parametrize("body", [ERROR, "<html><style>a{b:url(data:x)}</style>no such host</html>", "", "busy"])
 async def test_an_error_without_a_call_passes_as_it_came(tmp_path: Path, body: str) -> None:
+    """A provider's plain error reaches the client byte for byte."""
     head = ("Content-Type", "text/html; charset=ISO-8859-1"), ("Retry-After", "7")
     assert await asked(tmp_path / "gate", upstream(503, body, *head)) == (503, body)
 
@@ -88,5 +89,6 @@ async def test_an_answer_in_another_charset_or_a_second_encoding_is_refused(
 
 
 async def test_a_usual_charset_passes(tmp_path: Path) -> None:
+    """The charset that every reader takes for UTF-8 is no fault."""
     head = ("Content-Type", 'application/json; charset="UTF-8"')
     assert await asked(tmp_path / "gate", upstream(200, PLAIN, head)) == (200, PLAIN)
