@@ -14,9 +14,10 @@ from interceptors.kinds import Kind
 from interceptors.verification import LIMITS
 from policies.model import Ruling
 from proxy.commands.admin_client import admin_options, ask
-from proxy.commands.common import CommandError, failing_on, printable, state_option
+from proxy.commands.common import CommandError, failing_on, policy_option, printable, read_policy, state_option
 from proxy.store import StoreError, open_reader, payload_of
 from proxy.store.export import to_line
+from proxy.suites.incident import as_case
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,8 +130,17 @@ def verify(state: Path, heads: tuple[str, ...]) -> None:
 
 @receipts.command()
 @state_option
-def export(state: Path) -> None:
-    """Write every record as a line of JSON, the oldest first."""
+@policy_option
+@click.option("--as-test", metavar="RECEIPT", help="Write one decided call as a case for the suite of the policy.")
+def export(state: Path, policy_path: Path, as_test: str | None) -> None:
+    """Write every record as a line of JSON, the oldest first.
+
+    With --as-test, write what one decision rested on as a case of policy_test.yaml. What the receipt does not keep is
+    named in the case, to be filled in before it runs; --policy is read for the shapes of its facts.
+    """
+    if as_test is not None:
+        _export_case(state, policy_path, as_test)
+        return
     with failing_on(StoreError), open_reader(state) as reader:
         for record in reader.records():
             sys.stdout.buffer.write(to_line(record) + b"\n")
@@ -153,6 +163,20 @@ def erase(subject: str, state: Path, admin: str | None, token_file: Path | None)
     click.echo(f"erased {answer['records']} records and {answer['escalations']} cases (receipt {answer['receipt']})")
     if not answer["scrubbed"]:
         click.echo("a reader was at work: an old copy stays in the write-ahead log until the next checkpoint", err=True)
+
+
+def _export_case(state: Path, policy_path: Path, receipt: str) -> None:
+    policy = read_policy(policy_path)
+    with failing_on(StoreError, OSError), open_reader(state) as reader:
+        decided = next((one for one in reader.receipt(receipt) if one.kind == Kind.DECIDED.value), None)
+    if decided is None:
+        raise CommandError(f"there is no receipt {receipt!r} of a decided call")
+    payload = payload_of(decided)
+    if payload is None:
+        raise CommandError(f"the receipt {receipt!r} is erased")
+    if payload["policy"] != policy.name:
+        raise CommandError(f"the receipt is of the policy {payload['policy']!r}, not of {policy.name!r}")
+    click.echo(as_case(policy, receipt, decided.time, payload), nl=False)
 
 
 def _as_text(line: ReceiptLine) -> str:
