@@ -132,6 +132,7 @@ def _spelled(refund: Money, argument: Argument, model_wrote: Json) -> Json:
 
 def _readable(result: Computed) -> dict[str, object]:
     """What rules, limits and replies read; the fields are those of `fee_schedules.root_type`."""
+    place = result.interval.quoted.place
     return {
         "refund": result.refund,
         "fee": result.fee,
@@ -141,7 +142,7 @@ def _readable(result: Computed) -> dict[str, object]:
         "cancelled_on": result.cancelled_on,
         "reference_date": result.reference_date,
         "quotation": _quotation(result),
-        "place": str(result.interval.quoted.place),
+        "place": f"{place.document}:{place.line}",
     }
 
 
