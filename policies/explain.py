@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from policies.explain_arguments import argument_lines, egress_lines, user_lines
+from policies.explain_asking import asking_lines, language_lines
 from policies.explain_cases import case_lines
 from policies.explain_fees import fee_lines
 from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
@@ -40,6 +41,7 @@ def _head(policy: Policy) -> str:
     if policy.time_zone is not None:
         lines.append(f"Days are counted in {policy.time_zone.key}.")
     lines += user_lines(policy)
+    lines += language_lines(policy)
     return "\n".join(lines)
 
 
@@ -61,6 +63,7 @@ def explain_tool(policy: Policy, tool: Tool) -> str:
         lines.append(f"    The customer reads: {_reply(policy, fees.reason)}")
     lines += _rules(policy, tool)
     lines += _limits(policy, tool)
+    lines += asking_lines(policy, tool)
     if tool.escalation:
         lines.append("  Where it is passed to a person, that person reads:")
         lines += [f'    - {name.replace("_", " ")}: "{text.source}"' for name, text in tool.escalation.items()]

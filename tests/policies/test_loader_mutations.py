@@ -22,6 +22,7 @@ from policies.lint import lint
 from policies.model import Origin
 from policies.secrets import Expandable
 from policies.templates import Template
+from tests.policies.asking_effects import EFFECTS as ASKING_EFFECTS
 from tests.policies.limit_effects import EFFECTS as LIMIT_EFFECTS
 
 EVERY_KEY = Path(__file__).parents[2].joinpath("fixtures/policies/every_key.yaml").read_text(encoding="utf-8")
@@ -98,6 +99,15 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
         FACT % ("file: f,", "{money: USD, unit: minor}"),
     ),
     ("FACT_FIELD", "timestamp"): (FACT % ("file: f,", "{type: string}"), FACT % ("file: f,", "{timestamp: iso}")),
+    ("TOP", "unknown_results"): ("", "unknown_results: notice\n"),
+    ("IDENTITY", "autonomous"): (
+        "identities: {a: {token: '${T}'}}\n",
+        "identities: {a: {token: '${T}', autonomous: true}}\n",
+    ),
+    ("TOOL", "on_refusal"): (TOOL % "on_refusal: code", TOOL % "on_refusal: model"),
+    ("TOOL", "batch"): (TOOL % "", TOOL % "batch: all_or_nothing"),
+    ("DEFAULTS", "on_refusal"): (TOOL % "", TOOL % "" + "defaults: {on_refusal: model}\n"),
+    ("DEFAULTS", "batch"): (TOOL % "", TOOL % "" + "defaults: {batch: all_or_nothing}\n"),
     ("TOOL", "effect"): (TOOL % "", TOOL % "effect: read"),
     ("TOOL", "facts"): (
         FACT % ("file: f,", "string") + TOOL % "",
@@ -138,7 +148,8 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
     ("RULE", "unless"): (RULE % "forbid: malformed", RULE % "forbid: malformed, unless: constants.c"),
 }
 EFFECTS |= LIMIT_EFFECTS
-ONE_VALUE = {("TOP", "language"), ("TOOL", "on_refusal"), ("DEFAULTS", "on_refusal"), ("EGRESS", "list")}
+EFFECTS |= ASKING_EFFECTS
+ONE_VALUE = {("TOP", "language"), ("EGRESS", "list")}
 """Keys that have one value in this version: any other is an error."""
 IN_FILES = {("LIST", "file"), ("TOOL", "fee_schedule")}
 """Keys that need a file next to the policy: `test_lists.py`, `test_fee_schedule_documents.py`."""
@@ -156,10 +167,10 @@ def test_the_table_of_effects_is_complete() -> None:
     """Every key that the loader accepts has its row."""
     tables = ("TOP", "IDENTITY", "SESSION_FIELD", "REASON", "SYSTEM_REASON", "FACT", "FACT_KEY", "FACT_FIELD")
     tables += ("TOOL", "DEFAULTS", "ARGUMENT", "RULE", "ALLOW", "LIST", "EGRESS", "LIMIT", "RESULT")
+    tables += ("CASES", "CASE_SOURCE", "ACTION", "CONFIDENCE")
     assert {(table, key) for table in tables for key in getattr(keys, table)} == EFFECTS.keys() | ONE_VALUE | IN_FILES
-    for text in ("language: 2\npolicy: p\n", HEAD + TOOL % "on_refusal: model", HEAD + "defaults: {on_refusal: model}"):
-        with pytest.raises(PolicyError):
-            load_policy_text(text)
+    with pytest.raises(PolicyError):
+        load_policy_text("language: 2\npolicy: p\n")
 
 
 def paths(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -179,7 +190,7 @@ def dumped(tree: Any) -> str:
     class Dumper(yaml.SafeDumper):
         pass
 
-    plain = {"1", "3", "9", "30", "14", "1000.10", "true", "false", "14d", "500.00 USD", "2026-01-31"}
+    plain = {"0", "0.5", "0.9", "1", "3", "9", "30", "14", "1000.10", "true", "false", "14d", "500.00 USD", "2026-01-31"}
 
     def scalar(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
         if text in plain:
