@@ -56,6 +56,10 @@ class RefusalCause(Enum):
     PENDING = "the outcome of the same call is not known yet"
     RAISED = "an interceptor raised"
     STORE_DOWN = "the store failed"
+    SCHEMA_INVALID = "the answer does not fit the schema that was asked for"
+    SCHEMA_INVALID_AGAIN = "the answer does not fit the schema that was asked for, and was asked for again"
+    TEXT_CALL = "the text is written in the shape of a call"
+    FALSE_CLAIM = "the text says that something was done which was not"
     REPEATED = "the same call was refused before"
     REFUSED_TOGETHER = "a call beside it was refused"
     LOG_DOWN = "the log failed"
@@ -105,6 +109,10 @@ _ROWS: Final[Mapping[RefusalCause, tuple[Ruling, str]]] = MappingProxyType(
         RefusalCause.CASE_CHANGED: (Ruling.ESCALATE, "case_changed"),
         RefusalCause.PENDING: (Ruling.FORBID, "pending_reconciliation"),
         RefusalCause.RAISED: (Ruling.FORBID, "internal_error"),
+        RefusalCause.SCHEMA_INVALID: (Ruling.FORBID, "schema_invalid"),
+        RefusalCause.SCHEMA_INVALID_AGAIN: (Ruling.ESCALATE, "schema_invalid"),
+        RefusalCause.TEXT_CALL: (Ruling.FORBID, "text_call"),
+        RefusalCause.FALSE_CLAIM: (Ruling.FORBID, "false_claim"),
         RefusalCause.REPEATED: (Ruling.FORBID, "repeated"),
         RefusalCause.REFUSED_TOGETHER: (Ruling.FORBID, "refused_together"),
         RefusalCause.STORE_DOWN: (Ruling.FORBID, "store_unavailable"),

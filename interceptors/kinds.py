@@ -14,6 +14,7 @@ class Kind(Enum):
     ABORTED = "aborted"
     UNEXAMINED = "unexamined"
     OBSERVED = "observed"
+    REMARKED = "remarked"
     REFUSED = "refused"
     POLICY = "policy"
     HALTED = "halted"
@@ -37,6 +38,14 @@ class Kind(Enum):
     def is_administrative(self) -> bool:
         """Whether it tells what operators did. Its payload is about no customer and lives as long as its record."""
         return self in (Kind.POLICY, Kind.HALTED, Kind.RESUMED, Kind.ERASED, Kind.PRUNED)
+
+
+class Remark(Enum):
+    """What was found in the text of a turn."""
+
+    TEXT_CALL = "text_call"  # it is written in the shape of a call
+    FALSE_CLAIM = "false_claim"  # it says that something was done, and no such call was released
+    TOO_LONG = "too_long"  # it waited, and a limit came first
 
 
 class AbortCause(Enum):

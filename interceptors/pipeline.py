@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +24,7 @@ from interceptors.limits import Limits
 from interceptors.matrix import CaseMatrix
 from interceptors.names import shown
 from interceptors.redaction import redacted
-from interceptors.replies import message, next_step, reply, summary
+from interceptors.replies import message, next_step, own_text, reply, summary
 from interceptors.rules import Rules
 from interceptors.shape import Shape
 from interceptors.strict_json import digest
@@ -101,6 +102,21 @@ class Pipeline:
         """The refusal of a call for something that lies outside it: the store, a limit, a halt that came after."""
         given = answer(cause)
         return self._refusal(proposal, cause, Verdict("gate", given.ruling, given.reason, detail=cause.value))
+
+    def refuse_text(self, proposal: Proposal, cause: RefusalCause, context: Context) -> Decision:
+        """The refusal of what a text says, in the policy's own words where it has some for the reason."""
+        refused = self.refuse(proposal, cause)
+        call, key = proposal.call, _folded(proposal.call.name)
+        case = Case(self._policy, call, self._tools.get(key, self._unknown), key, context, _NO_FACTS)
+        own = own_text(case, refused.reason)
+        escalates = refused.ruling is Ruling.ESCALATE
+        return replace(
+            refused,
+            reply=refused.reply if own is None else own,
+            summary=summary(case, refused.tool, refused.reason) if escalates else {},
+            arguments=_stored(case),
+            digest=digest(dict(call.arguments)) if isinstance(call, ToolCall) else "",
+        )
 
     def _decide(self, proposal: Proposal, context: Context, facts: Facts, usages: Usages) -> Decision | Needs:
         call = proposal.call

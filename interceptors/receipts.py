@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NotRequired, TypeAlias, TypedDict, Unpack
 
-from interceptors.kinds import AbortCause, ErasureCause, Kind, MoneyState, SettlementCause
+from interceptors.kinds import AbortCause, ErasureCause, Kind, MoneyState, Remark, SettlementCause
 from interceptors.money import Held, Reserved, Settled
 from interceptors.operations import Erased, Halted, PolicyChanged, Pruned, Resumed, Span
 
@@ -140,6 +140,30 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remarked:
+    """Something was found in the text of a turn, which is never kept. `tool` is the policy's spelling of the tool that
+    it names, empty for none; `replaced`: the customer read the policy's reply in the place of the text.
+    """
+
+    kind: ClassVar[Kind] = Kind.REMARKED
+
+    receipt: str
+    time: datetime
+    exchange: str
+    tenant: str
+    dialect: str
+    model: str
+    remark: Remark
+    tool: str
+    replaced: bool
+    policy: str
+    revision: str
+    detail: str = ""
+    identity: str | None = None
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
     """A request was refused before it went up. `status` is the HTTP status of the answer."""
 
@@ -174,6 +198,8 @@ __all__ = [
     "Record",
     "Refused",
     "Released",
+    "Remark",
+    "Remarked",
     "Reserved",
     "Resumed",
     "Settled",
@@ -186,7 +212,7 @@ __all__ = [
 ]
 
 Record: TypeAlias = (
-    "Decided | Released | Substituted | Aborted | Unexamined | Observed | Refused"
+    "Decided | Released | Substituted | Aborted | Unexamined | Observed | Remarked | Refused"
     " | PolicyChanged | Halted | Resumed | Erased | Pruned | Reserved | Settled"
 )
 

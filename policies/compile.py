@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from policies.documents import keys
 from policies.documents.asking import read_reply_language
 from policies.documents.cases import Governed, read_cases
+from policies.documents.claims import read_claims
 from policies.documents.facts import read_facts
 from policies.documents.guards import GuardScope, read_not_user
 from policies.documents.replies import check_missing, present, read_replies
 from policies.documents.scalars import label, time_zone
 from policies.documents.sections import read_constants, read_identities, read_reasons, read_session
+from policies.documents.texts import read_structured, spellings
 from policies.documents.tools import Defaults, Placed, Surroundings, read_defaults, read_tools
 from policies.matrix import Matrix
 from policies.model import Mode, Policy, Tool, ToolEffect, UnknownResults, UnknownTools
 from policies.problems import DocumentError, Problems
+from policies.texts import TextCalls
 from policies.values import ANY, Type, record_of, type_of_value
 
 if TYPE_CHECKING:
@@ -60,6 +63,8 @@ def compile_policy(
     session = {name: field.type for name, field in present(parts.session).items()}
     language = head.read("reply_language", lambda node: read_reply_language(node, session), None)
     not_user = head.read("not_user", lambda node: read_not_user(node, problems), no_patterns)
+    structured = head.entries("structured", lambda node: read_structured(node, parts.tools, problems))
+    claims = head.entries("claims", lambda node: read_claims(node, spellings(parts.tools), problems))
     if problems:
         raise PolicyError(problems.found)
     return Policy(
@@ -84,6 +89,9 @@ def compile_policy(
         revision=revision,
         constant_origins=_origins(root.get("constants")),
         not_user=not_user,
+        structured=structured,
+        text_calls=settings.text_calls,
+        claims=claims,
     )
 
 
@@ -97,6 +105,7 @@ class _Settings(NamedTuple):
     unknown_tools: UnknownTools
     unknown_results: UnknownResults
     pass_types: frozenset[str]
+    text_calls: TextCalls
     policy_stale_seconds_max: Decimal
 
 
@@ -123,6 +132,7 @@ def _settings(sections: _Sections) -> _Settings:
         unknown_results=sections.read("unknown_results", lambda node: node.choice(UnknownResults), UnknownResults.PASS),
         unknown_tools=sections.read("unknown_tools", lambda node: node.choice(UnknownTools), UnknownTools.FORBID),
         pass_types=sections.read("pass_types", _pass_types, no_types),
+        text_calls=sections.read("text_calls", lambda node: node.choice(TextCalls), TextCalls.PASS),
         policy_stale_seconds_max=sections.read("policy_stale_seconds_max", _stale_seconds, STALE_SECONDS),
     )
 
@@ -145,9 +155,10 @@ def _parts(sections: _Sections, folder: Path, unknown_tools: UnknownTools, lists
     sections.read("facts", lambda node: check_missing(node.mapping(), facts, around, problems), None)
     defaults = sections.read("defaults", lambda node: read_defaults(node, around, problems), Defaults())
     tools = sections.entries("tools", lambda node: read_tools(node, around, defaults, problems))
-    spelled = {key: key if placed is None else placed.tool.name for key, placed in tools.items()}
     closed = unknown_tools is not UnknownTools.ALLOW
-    identities = sections.entries("identities", lambda node: read_identities(node, spelled, problems, closed=closed))
+    identities = sections.entries(
+        "identities", lambda node: read_identities(node, spellings(tools), problems, closed=closed)
+    )
     governed = sections.read("cases", lambda node: read_cases(node, around, tools, len(defaults.rules), problems), None)
     tools = tools if governed is None else governed.tools
     replies = read_replies(present(reasons), present(tools).values(), around, defaults, problems)

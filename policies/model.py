@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from policies.limits import Measure
 from policies.matrix import CaseOfTool
+from policies.texts import TextCalls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -262,6 +263,7 @@ class Identity:
     tools: frozenset[str] | None  # folded names; None: every tool
     origin: Origin
     autonomous: bool = False  # no person reads along: its refusals go to the model
+    hold_text: bool = False  # its text waits until it is known that it claims nothing that was not done
 
 
 class SessionSource(Enum):
@@ -304,13 +306,18 @@ class Policy:
     cases: Cases | None = None
     reply_language: ReplyLanguage | None = None  # None: English
     not_user: tuple[Pattern, ...] = ()  # beside the built-in ones: what of a user's text is not the user's own
+    structured: Mapping[str, str] = field(default_factory=dict)  # from the name of a schema to a folded tool name
+    text_calls: TextCalls = TextCalls.PASS
+    claims: Mapping[str, tuple[Pattern, ...]] = field(default_factory=dict)  # by folded tool name
 
     def tool(self, name: str) -> Tool | None:
         return self.tools.get(folded(name))
 
     @property
     def reads_history(self) -> bool:
-        """Whether any decision reads the conversation."""
+        """Whether any decision, or what is looked for in a text, reads the conversation."""
+        if self.claims:
+            return True
         if self.cases is not None and isinstance(self.cases.source, CaseOfTool):
             return True
         if any(tool.confirm is not None for tool in self.tools.values()):

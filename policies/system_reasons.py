@@ -114,6 +114,24 @@ _ROWS: Final = (
         "The same call was made before, and its outcome is not known yet.",
         "Do not repeat the call; its outcome is being looked up.",
     ),
+    SystemReason(
+        "schema_invalid",
+        Category.VALIDATION,
+        "The answer is not one JSON object that fits the schema of this request.",
+        "Answer once more with one JSON object that fits the schema, and nothing else.",
+    ),
+    SystemReason(
+        "text_call",
+        Category.POLICY,
+        "The text is written in the shape of a call, which nobody judged.",
+        "Call tools as tools, never in text.",
+    ),
+    SystemReason(
+        "false_claim",
+        Category.POLICY,
+        "The text says that something was done, and no such call was released.",
+        "Do not say so before it was done.",
+    ),
     SystemReason("hold_limit", Category.TRANSIENT, "The call could not be decided within the time limit.", _LATER),
     SystemReason("repeated", Category.POLICY, "The same call was refused before, unchanged.", _STOP),
     SystemReason(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from proxy.policy_source import Revision
 
 AGAIN = " It was refused before, unchanged; a third time ends the turn."
+SCHEMA_INVALID = "schema_invalid"
 _ALWAYS_CODE = frozenset(("repeated", CONFIRM))
 _TOLD = 2
 _ENDED = 3
@@ -44,6 +45,8 @@ def hears_model(proposal: Proposal, decision: Decision, revision: Revision, iden
 
     Code asks the customer for a yes: it counts only where the gate's own question stands before it.
     """
+    if decision.reason == SCHEMA_INVALID and decision.ruling is Ruling.FORBID:
+        return True  # no rule refused it: it is asked for again
     if not isinstance(proposal.call, ToolCall) or decision.reason in _ALWAYS_CODE:
         return False
     policy = revision.policy

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 import aiohttp
 from aiohttp import web
 
-from interceptors.calls import Call, Cause, MalformedToolCall
 from interceptors.causes import RefusalCause
 from interceptors.receipts import AbortCause
 from proxy.downstream import ClientLostError, Downstream
@@ -37,17 +36,20 @@ from proxy.gate_commands import (
 from proxy.gate_commands import Record as RecordCommand
 from proxy.verdicts import Verdicts
 from proxy.wire.dialect import Fault
-from proxy.wire.events import Breach, Key
+from proxy.wire.events import Breach, Content, Key
 from proxy.wire.sse import Frame, Framer
+from proxy.wire.texts import Hearing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from interceptors.receipts import Remarked
     from proxy.headers import Pairs
     from proxy.judge import Judge, Judgment, Scene
     from proxy.limits import Limits
     from proxy.onward import Onward
     from proxy.policy_source import Revision
+    from proxy.texts import TextRules
     from proxy.wire.dialect import Dialect
 
 T = TypeVar("T")
@@ -75,6 +77,7 @@ class Summary:
     breach: str = ""
     judgments: Sequence[Judgment] = ()
     observed: list[str] = field(default_factory=list)
+    remarks: Sequence[Remarked] = ()
 
     @property
     def hold_ms(self) -> int:
@@ -114,6 +117,7 @@ class Exchange:
         onward: Onward,
         revision: Revision,
         waits: bool,
+        texts: TextRules,
     ) -> None:
         self._upstream = upstream
         self._headers = headers
@@ -124,22 +128,22 @@ class Exchange:
         self._limits = limits
         self._deadline = deadline
         self._holds = holds
-        self._pass_types = revision.policy.pass_types
         self._onward = onward
         self._leg = 0
+        self._hearing = Hearing(dialect, revision.policy.pass_types, streamed=streamed, holds=texts.holds)
         self._gate = Gate(
-            dialect.reader(streamed, self._pass_types),
+            self._hearing.reader(),
             dialect.writer(streamed),
             limits.held_bytes_max,
-            memory=onward.memory(revision, scene, limits, streamed=streamed),
+            memory=onward.memory(revision, scene, limits, streamed=streamed, asks_again=texts.structured is not None),
             waits=waits or bool(revision.together),
             together=revision.together,
         )
         if onward.last_mark:
             self._gate.seal(onward.last_mark)
         self._down = Downstream(request, dialect, streamed=streamed)
-        self._verdicts = Verdicts(judge, scene)
-        self.summary = Summary(status=upstream.status, judgments=self._verdicts.taken)
+        self._verdicts = Verdicts(judge, scene, texts)
+        self.summary = Summary(status=upstream.status, judgments=self._verdicts.taken, remarks=self._verdicts.remarks)
 
     async def run(self) -> web.StreamResponse:
         """Never raises but for cancellation: whatever breaks is recorded, and the client hears it in its dialect."""
@@ -150,6 +154,7 @@ class Exchange:
             raise
         finally:
             self._holds(0)
+            self._verdicts.listened(self._hearing.said)
             self._verdicts.close()
             self.summary.bytes_down = self._down.bytes
         assert self._down.response is not None
@@ -318,10 +323,11 @@ class Exchange:
                 case _:
                     assert_never(command)
 
-    async def _decide(self, calls: Mapping[Key, Call]) -> Sequence[Command]:
+    async def _decide(self, calls: Mapping[Key, Content]) -> Sequence[Command]:
+        deciding = self._verdicts.decide(calls, may_ask_again=self._gate.may_ask_again())
         if not self._streamed:
-            return self._gate.decided(await self._verdicts.decide(calls))
-        task = asyncio.ensure_future(self._verdicts.decide(calls))
+            return self._gate.decided(await deciding)
+        task = asyncio.ensure_future(deciding)
         try:
             return self._gate.decided(await self._waiting(task))
         finally:
@@ -329,12 +335,11 @@ class Exchange:
 
     def _refuse(self, keys: Sequence[Key], cause: RefusalCause) -> Sequence[Command]:
         """Refuse what is known of these calls; an open call is malformed, whatever came of it."""
-        calls = {key: self._gate.call(key) or MalformedToolCall("", Cause.CUT_OFF, "", 0) for key in keys}
-        return self._gate.decided(self._verdicts.refuse(calls, cause))
+        return self._gate.decided(self._verdicts.refuse(keys, self._gate.call, cause))
 
     async def _record(self, keys: Sequence[Key]) -> Sequence[Command]:
         recorded = await self._waiting(self._verdicts.recording(keys))
-        return self._gate.recorded(self._verdicts.recorded(recorded))
+        return self._gate.recorded(self._verdicts.recorded(keys, recorded))
 
     async def _go_on(self, command: Continue) -> Sequence[Command]:
         """Ask upstream again; the client hears keep-alives meanwhile."""
@@ -355,7 +360,7 @@ class Exchange:
             self._verdicts.next_leg()
             writer = self._dialect.writer(streamed=False)
             writer.seal(self._onward.mark)
-            self._gate.next_leg(self._dialect.reader(streamed=False, pass_types=self._pass_types), writer)
+            self._gate.next_leg(self._hearing.reader(), writer)
         return []
 
     async def _waiting(self, task: asyncio.Task[T]) -> T:

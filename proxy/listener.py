@@ -27,6 +27,7 @@ from proxy.provider_head import read_error, refuse_odd_head
 from proxy.records import observed
 from proxy.services import Holding, Room, Services
 from proxy.store import Entry, StoreError, new_receipt_id
+from proxy.texts import text_rules
 from proxy.upstream import target
 from proxy.wire import envelope
 from proxy.wire.dialect import Dialect, Fault, RequestView
@@ -127,10 +128,7 @@ class Listener:
             refuse_odd_head(upstream)
             down = headers.headers_down(upstream.raw_headers)
             if not 200 <= upstream.status < 300:
-                self._refuse_redirect(upstream)
-                body = await read_error(upstream, way.dialect, self._deadline(passage))
-                passage.summary.status, passage.summary.bytes_down = upstream.status, len(body)
-                return web.Response(status=upstream.status, body=body, headers=CIMultiDict(down))
+                return await self._pass_error(upstream, way.dialect, down, passage)
             streamed, first = await self._is_stream(upstream, view, self._deadline(passage))
             revision = self._asked(passage).revision
             exchange = Exchange(
@@ -143,18 +141,27 @@ class Listener:
                 scene=scene,
                 judge=self._with.judge,
                 limits=self._with.settings.limits,
-                pass_types=revision.policy.pass_types,
                 deadline=self._deadline(passage),
                 holds=Holding(self._room).now,
                 onward=onward,
                 revision=revision,
                 waits=bool(view.tools.provider),
+                texts=text_rules(revision.policy, scene.identity, view),
             )
             passage.summary = exchange.summary
             return await exchange.run()
         finally:
             upstream.close()
             onward.close()
+
+    async def _pass_error(
+        self, upstream: aiohttp.ClientResponse, dialect: Dialect, down: headers.Pairs, passage: Passage
+    ) -> web.Response:
+        """The provider's own error, once it is read to its end and holds no call."""
+        self._refuse_redirect(upstream)
+        body = await read_error(upstream, dialect, self._deadline(passage))
+        passage.summary.status, passage.summary.bytes_down = upstream.status, len(body)
+        return web.Response(status=upstream.status, body=body, headers=CIMultiDict(down))
 
     async def _prepare(self, dialect: Dialect, body: bytes, passage: Passage) -> tuple[Prepared, Scene]:
         """The request with its hidden turns, and the scene with what the request says of the past."""

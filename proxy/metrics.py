@@ -15,6 +15,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 if TYPE_CHECKING:
     from interceptors.context import FactFailure
+    from interceptors.kinds import Remark
     from policies.model import Ruling
 
 OTHER = "other"
@@ -66,6 +67,9 @@ class Metrics:
         self._unknown = Counter(
             "callgate_unknown_types", "Wire types that no table names", ["dialect", "type"], registry=registry
         )
+        self._remarks = Counter(
+            "callgate_text_remarks", "What was found in texts of the model", ["remark", "tool"], registry=registry
+        )
         self._policy_failures = Counter(
             "callgate_policy_reload_failures", "Edits of the policy that could not be used", registry=registry
         )
@@ -101,6 +105,11 @@ class Metrics:
 
     def unknown_type(self, dialect: str, name: str) -> None:
         self._unknown.labels(dialect, self._types.bounded(name)).inc()
+
+    def remarked(self, remark: Remark, *, tool: str, is_known: bool) -> None:
+        """`tool` is empty where the text names none; `is_known` as in `decided`."""
+        name = self._tools.bounded(tool) if is_known else OTHER
+        self._remarks.labels(remark.value, name if tool else "").inc()
 
     def policy_failed(self) -> None:
         self._policy_failures.inc()

@@ -51,9 +51,12 @@ class Onward:
         """Of the last hidden turn of the request, which the answer depends on; empty where it has none."""
         return self._prepared.mark
 
-    def memory(self, revision: Revision, scene: Scene, limits: Limits, *, streamed: bool) -> TurnMemory | None:
-        """What the turn must remember; None where nothing of it could be hidden."""
-        if not may_hear_model(revision, scene.identity) and not injects(revision):
+    def memory(
+        self, revision: Revision, scene: Scene, limits: Limits, *, streamed: bool, asks_again: bool
+    ) -> TurnMemory | None:
+        """What the turn must remember; None where nothing of it could be hidden. `asks_again`: an answer that does not
+        fit its schema is."""
+        if not asks_again and not may_hear_model(revision, scene.identity) and not injects(revision):
             return None
         return TurnMemory(
             self._dialect.continuation,

@@ -38,7 +38,7 @@ class Passage:
 
 def tell(passage: Passage, services: Services, bytes_in_flight: int) -> None:
     """The one line of the exchange, and its metrics."""
-    summary, asking = passage.summary, passage.asking
+    summary = passage.summary
     for judgment in summary.judgments:
         decision = judgment.decision
         services.metrics.decided(
@@ -48,34 +48,44 @@ def tell(passage: Passage, services: Services, bytes_in_flight: int) -> None:
             reason=decision.reason,
             hold_seconds=judgment.hold_ms / 1000,
         )
+    for remark in summary.remarks:
+        is_known = passage.asking is not None and passage.asking.revision.policy.tool(remark.tool) is not None
+        services.metrics.remarked(remark.remark, tool=remark.tool, is_known=is_known)
     outcome = "refused" if passage.error and not summary.bytes_down else summary.ending.value
     services.metrics.exchange_ended(passage.dialect.name, outcome)
     services.metrics.set_bytes_in_flight(bytes_in_flight)
+    services.logs.exchange(_line(passage, outcome))
+
+
+def _line(passage: Passage, outcome: str) -> ExchangeLine:
+    summary, asking = passage.summary, passage.asking
     verdicts = [
         f"{each.decision.tool}:{each.decision.ruling.value}:{each.decision.reason}" for each in summary.judgments
     ]
-    services.logs.exchange(
-        ExchangeLine(
-            exchange=passage.id,
-            dialect=passage.dialect.name,
-            route=passage.route,
-            method=passage.method,
-            status=summary.status,
-            streamed=passage.view.streamed,
-            model=passage.view.model,
-            tenant=asking.caller.tenant if asking else "",
-            identity=asking.caller.identity if asking else None,
-            upstream=passage.upstream,
-            receipts=[*passage.receipts, *(each.receipt for each in summary.judgments if each.receipt)],
-            verdicts=verdicts,
-            hold_ms=summary.hold_ms if summary.judgments else None,
-            duration_ms=round((time.monotonic() - passage.began) * 1000),
-            bytes_up=passage.bytes_up,
-            bytes_down=summary.bytes_down,
-            conversation=passage.conversation,
-            restored=passage.restored,
-            taken_out=passage.taken_out,
-            outcome=outcome,
-            error=passage.error or summary.breach,
-        )
+    return ExchangeLine(
+        exchange=passage.id,
+        dialect=passage.dialect.name,
+        route=passage.route,
+        method=passage.method,
+        status=summary.status,
+        streamed=passage.view.streamed,
+        model=passage.view.model,
+        tenant=asking.caller.tenant if asking else "",
+        identity=asking.caller.identity if asking else None,
+        upstream=passage.upstream,
+        receipts=[
+            *passage.receipts,
+            *(each.receipt for each in summary.judgments if each.receipt),
+            *(each.receipt for each in summary.remarks),
+        ],
+        verdicts=verdicts,
+        hold_ms=summary.hold_ms if summary.judgments else None,
+        duration_ms=round((time.monotonic() - passage.began) * 1000),
+        bytes_up=passage.bytes_up,
+        bytes_down=summary.bytes_down,
+        conversation=passage.conversation,
+        restored=passage.restored,
+        taken_out=passage.taken_out,
+        outcome=outcome,
+        error=passage.error or summary.breach,
     )

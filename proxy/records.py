@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interceptors.receipts import AbortCause, Aborted, Observed, Record, Released, Substituted
+from interceptors.receipts import AbortCause, Aborted, Observed, Record, Released, Remarked, Substituted
 from proxy.store import new_receipt_id
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from policies.model import Policy
     from proxy.judge import Judgment, Scene
+    from proxy.texts import Finding
 
 
 def delivered(judgment: Judgment, scene: Scene, now: datetime) -> Record:
@@ -29,6 +31,26 @@ def delivered(judgment: Judgment, scene: Scene, now: datetime) -> Record:
 def aborted(judgment: Judgment, scene: Scene, now: datetime, cause: AbortCause) -> Record:
     """Neither was, or not whole."""
     return Aborted(receipt=judgment.receipt, time=now, exchange=scene.exchange, cause=cause, subject=scene.subject)
+
+
+def remarked(finding: Finding, tool: str, policy: Policy, scene: Scene, now: datetime) -> Remarked:
+    """Something was found in a text; `tool` is spelled as the policy does."""
+    return Remarked(
+        receipt=new_receipt_id(now),
+        time=now,
+        exchange=scene.exchange,
+        tenant=scene.tenant,
+        dialect=scene.dialect,
+        model=scene.model,
+        remark=finding.remark,
+        tool=tool,
+        replaced=finding.replaces,
+        policy=policy.name,
+        revision=policy.revision,
+        detail=finding.detail,
+        identity=scene.identity,
+        subject=scene.subject,
+    )
 
 
 def observed(tool: str, scene: Scene, now: datetime, where: str) -> Record:

@@ -8,55 +8,97 @@ from typing import TYPE_CHECKING
 from interceptors.calls import Call, Cause, MalformedToolCall
 from interceptors.causes import RefusalCause
 from proxy.answers import answer
+from proxy.judge import Judgment
 from proxy.records import aborted, delivered, observed
+from proxy.spoken import Spoken
+from proxy.wire.events import RELEASED, Replaced, TextKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from interceptors.receipts import AbortCause, Record
-    from proxy.judge import Judge, Judgment, Scene
-    from proxy.wire.events import Answer, Key
+    from interceptors.receipts import AbortCause, Record, Remarked
+    from proxy.judge import Judge, Scene
+    from proxy.texts import TextRules
+    from proxy.wire.events import Answer, Content, Key
 
 
 class Verdicts:
     """One exchange's. `taken` are the judgments that were written down, in order."""
 
-    def __init__(self, judge: Judge, scene: Scene) -> None:
+    def __init__(self, judge: Judge, scene: Scene, texts: TextRules) -> None:
         self._judge = judge
         self._scene = scene
         self._judgments: dict[Key, Judgment] = {}
         self._leaving: list[Key] = []
         self._outcomes: list[Record] = []
         self._recording: asyncio.Task[dict[Key, Judgment]] | None = None
+        self._spoken = Spoken(texts, judge, scene)
         self.taken: list[Judgment] = []
+
+    @property
+    def remarks(self) -> list[Remarked]:
+        """What was found in plain texts."""
+        return self._spoken.remarks
 
     @property
     def leaving(self) -> tuple[Key, ...]:
         """The calls whose bytes were put, and not handed to the socket yet."""
         return tuple(self._leaving)
 
-    async def decide(self, calls: Mapping[Key, Call]) -> dict[Key, Answer]:
-        """Judge these calls together."""
-        judgments = await self._judge.decide(calls, self._scene)
+    async def decide(self, contents: Mapping[Key, Content], *, may_ask_again: bool = False) -> dict[Key, Answer]:
+        """Judge these calls together. What becomes of a plain text is known when they are recorded."""
+        calls, refused = self._spoken.calls(contents, may_ask_again=may_ask_again)
+        judgments = await self._judge.decide(calls, self._scene) if calls else {}
+        revision = self._judge.policy.last().revision
+        for key, (proposal, decision) in refused.items():
+            judgments[key] = Judgment(proposal, decision, revision, 0)
+        changed: dict[Key, Call] = {
+            key: each.proposal.call
+            for key, each in judgments.items()
+            if isinstance(key, TextKey) and each.as_released is not None
+        }
+        judgments |= self._judge.refuse(changed, RefusalCause.RAISED)  # a text leaves as it was written, or not at all
         self._judgments |= judgments
-        return self._answers(judgments)
+        return self._answers(judgments) | {key: RELEASED for key in contents if self._spoken.waits(key)}
 
-    def refuse(self, calls: Mapping[Key, Call], cause: RefusalCause) -> dict[Key, Answer]:
-        """Refuse these calls for something outside them."""
+    def refuse(
+        self, keys: Sequence[Key], known: Callable[[Key], Content | None], cause: RefusalCause
+    ) -> dict[Key, Answer]:
+        """Refuse these calls, and texts, for something outside them."""
+        plain = self._spoken.limited(keys)
+        calls = {key: self._known(key, known) for key in keys if key not in plain}
         self._judgments |= self._judge.refuse(calls, cause)
-        return self._answers(calls)
+        return self._answers(calls) | dict.fromkeys(plain, Replaced(""))
 
     def recording(self, keys: Sequence[Key]) -> asyncio.Task[dict[Key, Judgment]]:
         """Begin to write these decisions down. Whoever stops waiting for it does not take it back."""
-        judged = {key: self._judgments[key] for key in keys}
-        self._recording = asyncio.ensure_future(self._judge.record(judged, self._scene))
+        judged = {key: self._judgments[key] for key in keys if not self._spoken.waits(key)}
+        self._recording = asyncio.ensure_future(self._record(judged))
         return self._recording
 
-    def recorded(self, judgments: Mapping[Key, Judgment]) -> dict[Key, Answer]:
+    async def _record(self, judged: Mapping[Key, Judgment]) -> dict[Key, Judgment]:
+        return await self._judge.record(judged, self._scene) if judged else {}
+
+    def recorded(self, keys: Sequence[Key], judgments: Mapping[Key, Judgment]) -> dict[Key, Answer]:
         """They are written down, as they now stand."""
         self._recording = None
         self._take(judgments)
-        return self._answers(judgments)
+        released = self._released
+        texts = {key: self._spoken.answer(key, released) for key in keys if self._spoken.waits(key)}
+        return self._answers(judgments) | texts
+
+    @property
+    def _released(self) -> frozenset[str]:
+        """The tools whose calls were released so far."""
+        return frozenset(judgment.decision.tool for judgment in self.taken if judgment.is_allowed)
+
+    def listened(self, texts: Iterable[str]) -> None:
+        """These texts were said, and nothing held them."""
+        self._spoken.listened(texts, self._released)
+
+    def _known(self, key: Key, known: Callable[[Key], Content | None]) -> Call:
+        """What was read of a call or of a structured answer; malformed where it is open."""
+        return self._spoken.as_call(key, known(key)) or MalformedToolCall("", Cause.CUT_OFF, "", 0)
 
     def put(self, keys: Iterable[Key]) -> None:
         """The answers of these calls are among the bytes that leave next."""
@@ -77,7 +119,7 @@ class Verdicts:
         """The keys of the next leg are its own."""
         self._judgments = {}
 
-    async def abandon(self, keys: Sequence[Key], known: Callable[[Key], Call | None], cause: AbortCause) -> None:
+    async def abandon(self, keys: Sequence[Key], known: Callable[[Key], Content | None], cause: AbortCause) -> None:
         """These calls will not be delivered. A record that was being written is waited for, so that none is decided
         twice; a call without a decision gets one, as malformed; what a call holds that never left comes free."""
         leaving = set(self._leaving)
@@ -87,8 +129,9 @@ class Verdicts:
             await asyncio.wait({recording})
             if not recording.cancelled() and recording.exception() is None:
                 self._take(recording.result())
+        keys = [key for key in keys if key in self._judgments or not self._spoken.is_plain(key)]
         undecided = [key for key in keys if key not in self._judgments]
-        calls = {key: known(key) or MalformedToolCall("", Cause.CUT_OFF, "", 0) for key in undecided}
+        calls = {key: self._known(key, known) for key in undecided}
         judgments = self._judge.refuse(calls, RefusalCause.MALFORMED)
         unrecorded = {key: judgment for key in keys if (judgment := self._judgments.get(key)) and not judgment.receipt}
         self._take(await self._judge.record(judgments | unrecorded, self._scene))
@@ -103,7 +146,7 @@ class Verdicts:
     def close(self) -> None:
         """What is still to be told is handed on."""
         outcomes, self._outcomes = self._outcomes, []
-        self._judge.outcomes.add(outcomes)
+        self._judge.outcomes.add([*outcomes, *self._spoken.remarks])
 
     def _take(self, recorded: Mapping[Key, Judgment]) -> None:
         self._judgments |= recorded

@@ -24,11 +24,14 @@ TOP: Final = (
     "tools",
     "cases",
     "reply_language",
+    "structured",
+    "text_calls",
+    "claims",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
 
-IDENTITY: Final = ("token", "tools", "autonomous")
+IDENTITY: Final = ("token", "tools", "autonomous", "hold_text")
 SESSION_FIELD: Final = ("jwt", "hmac", "type")
 REASON: Final = ("category", "reply")
 SYSTEM_REASON: Final = ("reply",)
@@ -107,27 +110,24 @@ RESULT: Final = ("fields",)
 CASES: Final = ("case", "segment", "facts", "ceiling", "owner_keeps", "cells")
 CASE_SOURCE: Final = ("tool", "argument")
 ACTION: Final = ("value", "max", "rules")
+STRUCTURED: Final = ("as",)
 RULINGS: Final = ("forbid", "escalate", "clarify")
 
 LATER: Final = frozenset(
     {
         "approvers",
-        "claims",
         "compact_above",
         "currency",
         "drop",
         "escalate_with",
         "fresh_for",
         "handoff",
-        "hold_text",
         "keep",
         "provider_tools",
         "quorum",
         "reads",
         "resume_after",
         "sql",
-        "structured",
-        "text_calls",
         "writes",
     }
 )

@@ -102,7 +102,9 @@ def read_identities(
             allowed = None if listed is None else _identity_tools(listed, tools, problems, closed=closed)
             autonomous = mapping.get("autonomous")
             is_autonomous = autonomous is not None and autonomous.boolean()
-            found[name] = Identity(name, token, allowed, mapping.origin, is_autonomous)
+            hold_text = mapping.get("hold_text")
+            holds_text = hold_text is not None and hold_text.boolean()
+            found[name] = Identity(name, token, allowed, mapping.origin, is_autonomous, holds_text)
     return found
 
 

@@ -27,7 +27,7 @@ from proxy.wire.events import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from proxy.wire.dialect import Reader
+    from proxy.wire.dialect import Dialect, Reader
     from proxy.wire.sse import Frame
 
 LISTENED_MAX: Final = 1_000_000
@@ -55,13 +55,13 @@ class TextFinder(Protocol):
 
 
 class TextReader:
-    """A reader that also hears the text. `said` is the text of each choice so far, of all legs that it read."""
+    """A reader that also hears the text. `said` is the text of each choice, of all legs, where nothing holds it."""
 
-    def __init__(self, inner: Reader, finder: TextFinder, *, holds: bool, leg: int = 0) -> None:
+    def __init__(self, inner: Reader, finder: TextFinder, *, holds: bool) -> None:
         self._inner = inner
         self._finder = finder
         self._holds = holds
-        self._leg = leg
+        self._leg = 0
         self._room = LISTENED_MAX
         self._parts: dict[int, list[str]] = {}
         self._held: dict[int, list[str]] = {}  # the text of the present leg
@@ -123,6 +123,27 @@ class TextReader:
         self._held, self._ends = {}, {}
         self._leg += 1
         return [*events, CallsConfirmed(tuple(keys))] if events else []
+
+
+class Hearing:
+    """The readers of one exchange: one for all legs of a stream, one for each body."""
+
+    def __init__(self, dialect: Dialect, pass_types: frozenset[str], *, streamed: bool, holds: bool) -> None:
+        self._dialect = dialect
+        self._pass_types = pass_types
+        self._streamed = streamed
+        self._holds = holds
+        self._readers: list[TextReader] = []
+
+    def reader(self) -> TextReader:
+        inner = self._dialect.reader(self._streamed, self._pass_types)
+        self._readers.append(TextReader(inner, self._dialect.texts(self._streamed), holds=self._holds))
+        return self._readers[-1]
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What was said and not held."""
+        return tuple(text for reader in self._readers for text in reader.said)
 
 
 def _end_of(events: Sequence[WireEvent]) -> int | None:
