@@ -275,7 +275,8 @@ class AnthropicBodyWriter:
         answers = {key: judged[key].answer for key in entry.keys if judged[key].answer != RELEASED}
         spoken = next((answers.pop(key) for key in entry.keys if isinstance(key, TextKey) and key in answers), RELEASED)
         data = entry.frame.data or b""
-        if not answers and not appended and not self._mark and spoken == RELEASED:
+        has_content = isinstance(entry.value, dict) and "content" in entry.value
+        if not has_content or (not answers and not appended and not self._mark and spoken == RELEASED):
             return entry.frame.raw
         blocks: list[bytes] = []
         reply = spoken.text if isinstance(spoken, Replaced) else None
