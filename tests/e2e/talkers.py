@@ -242,7 +242,9 @@ def _changed_anthropic(message: Message, habits: Habits) -> Message:
         blocks = [{key: value for key, value in block.items() if key != "caller"} for block in blocks]
     if habits.reorders:
         blocks = [dict(reversed(block.items())) for block in blocks]
-    return {"role": "assistant", "content": blocks or [_text("(nothing)")]}
+    if all(block["type"] in THINKING for block in blocks):  # so that what is left stands there from the first on
+        blocks.append(_text("(nothing)"))
+    return {"role": "assistant", "content": blocks}
 
 
 def _merged(blocks: list[Message]) -> list[Message]:
