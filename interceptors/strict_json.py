@@ -18,6 +18,8 @@ DEPTH_MAX = 64
 """Nesting of arguments and facts: lists and objects inside each other."""
 ENVELOPE_DEPTH_MAX = 200
 """Nesting of whole bodies and frames; the parser's own bound, which holds its stack."""
+VALUES_MAX = 100_000
+"""Values in arguments and facts: each is looked at several times."""
 DIGITS_MAX = 64
 """Significant digits of a number in arguments and facts."""
 EXPONENT_MAX = 308
@@ -25,6 +27,9 @@ EXPONENT_MAX = 308
 EXACT_INTEGER_MAX = 2**53
 """Past this absolute value an integer is not one number for every parser."""
 
+_LIGHT_BYTES = 1024 * 1024
+_OPENINGS_MAX = 500_000
+_COMMAS_MAX = 2_000_000
 _DIGEST_DOMAIN = b"callgate.arguments.1\0"
 _WIDE = Context(prec=DIGITS_MAX * 2)
 
@@ -54,6 +59,7 @@ def parse_envelope(data: bytes | str) -> Json:
     """
     try:
         text = data.encode() if isinstance(data, str) else data
+        _refuse_heavy(text)
         value: Json = jiter.from_json(
             text,
             allow_inf_nan=False,
@@ -62,9 +68,19 @@ def parse_envelope(data: bytes | str) -> Json:
             float_mode="decimal",
             partial_mode=False,
         )
+    except StrictJsonError:
+        raise
     except ValueError as error:
         raise StrictJsonError(_cause(error)) from None
     return value
+
+
+def _refuse_heavy(text: bytes) -> None:
+    """Made of so many values that making them would keep everything else waiting for seconds. Text is not."""
+    if len(text) > _LIGHT_BYTES and (
+        text.count(b"[") + text.count(b"{") > _OPENINGS_MAX or text.count(b",") > _COMMAS_MAX
+    ):
+        raise StrictJsonError(Cause.TOO_LARGE)
 
 
 def _cause(error: ValueError) -> Cause:
@@ -78,20 +94,31 @@ def _cause(error: ValueError) -> Cause:
     return Cause.NOT_JSON
 
 
-def _check_bounds(value: Json, depth_left: int) -> None:
+def _check_bounds(value: Json, depth_max: int) -> None:
+    """Level by level. What is too much is found before the rest of it is looked at."""
+    level, left = [value], VALUES_MAX
+    for depth in range(depth_max + 1):
+        inside: list[Json] = []
+        for item in level:
+            if isinstance(item, (dict, list)):
+                left -= len(item)
+                if left < 0:
+                    raise StrictJsonError(Cause.TOO_LARGE)
+                if depth == depth_max:
+                    raise StrictJsonError(Cause.TOO_DEEP)
+                inside += item.values() if isinstance(item, dict) else item
+            elif not isinstance(item, str):
+                _check_number(item)
+        level = inside
+
+
+def _check_number(value: Json) -> None:
     if isinstance(value, Decimal):
         parts = value.as_tuple()
         if len(parts.digits) > DIGITS_MAX or abs(value.adjusted()) > EXPONENT_MAX:
             raise StrictJsonError(Cause.INEXACT_NUMBER)
-    elif isinstance(value, int):
-        if not -(10**DIGITS_MAX) < value < 10**DIGITS_MAX:
-            raise StrictJsonError(Cause.INEXACT_NUMBER)
-    elif isinstance(value, (dict, list)):
-        if depth_left <= 0:
-            raise StrictJsonError(Cause.TOO_DEEP)
-        for item in value.values() if isinstance(value, dict) else value:
-            if not isinstance(item, str):
-                _check_bounds(item, depth_left - 1)
+    elif isinstance(value, int) and not -(10**DIGITS_MAX) < value < 10**DIGITS_MAX:
+        raise StrictJsonError(Cause.INEXACT_NUMBER)
 
 
 def check_exact(value: Json) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from interceptors import strict_json
+from interceptors.calls import Cause
 from proxy.wire.anthropic import ANTHROPIC_MESSAGES
 from proxy.wire.assembly import CALLS_MAX, NAME_LENGTH_MAX
 from proxy.wire.events import Breach, CallCompleted, Observed, WireBroken
@@ -81,3 +83,25 @@ def test_a_type_that_may_pass_is_noted_once_however_often_it_comes() -> None:
     part = {"choices": [{"index": 0, "delta": {"content": [{"type": "musing", "text": "hm"}]}}]}
     events = [event for _ in range(CALLS_MAX * 2) for event in reader.receive(frame(part))]
     assert [event for event in events if isinstance(event, Observed)] == [Observed("musing")]
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ('{"a":[' + "1.5," * strict_json.VALUES_MAX + "1]}", Cause.TOO_LARGE),
+        ('{"a":' + "[" * 64 + "]" * 64 + "}", Cause.TOO_DEEP),
+        ("[" + "[]," * 600_000 + "[]]", Cause.TOO_LARGE),
+        ("[" + "1," * 2_100_000 + "1]", Cause.TOO_LARGE),
+    ],
+)
+def test_a_document_of_too_many_values_is_refused_before_they_are_looked_at(text: str, cause: Cause) -> None:
+    """A million numbers in the arguments of one call took seconds of the loop."""
+    with pytest.raises(strict_json.StrictJsonError) as caught:
+        strict_json.parse(text)
+    assert caught.value.cause is cause
+
+
+def test_a_long_text_and_the_deepest_nesting_are_read() -> None:
+    """The bounds are on values, not on what a text holds."""
+    assert strict_json.parse('{"a":"' + "x,[" * 100_000 + '"}')
+    assert strict_json.parse("[" * strict_json.DEPTH_MAX + "]" * strict_json.DEPTH_MAX)
