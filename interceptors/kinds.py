@@ -83,6 +83,7 @@ class SettlementCause(Enum):
     EXPIRED = "no result within settle_within"
     ABORTED = "aborted before a byte of the call left"
     PERSON = "a person resolved it"
+    CONFLICT = "another result of the same call says otherwise"
 
 
 class ErasureCause(Enum):

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 EXPIRE_MAX = 200
 """How many calls one transaction finds expired: decisions are made in between."""
 
-_FIND = "SELECT reservation, state, subject FROM releases WHERE receipt = ?"
+_FIND = "SELECT reservation, state, subject, result FROM releases WHERE receipt = ?"
+_RESULT = "UPDATE releases SET result = ? WHERE receipt = ?"
 _SET = "UPDATE releases SET state = ? WHERE receipt = ?"
 _STATES = "SELECT state FROM releases WHERE reservation = ?"
 _DUE = "SELECT receipt FROM releases WHERE state = 'held' AND settle_by <= ? ORDER BY settle_by LIMIT ?"
@@ -30,10 +31,18 @@ _DUE = "SELECT receipt FROM releases WHERE state = 'held' AND settle_by <= ? ORD
 
 def settle(transaction: Transaction, settlements: Iterable[Settlement], *, at: datetime) -> int:
     """Settle calls by what came back for them; how many reservations changed. One that is final stays what it is."""
-    return sum(
-        _settle(transaction, one.receipt, one.state, SettlementCause.RESULT, at, result=one.result)
-        for one in settlements
-    )
+    changed = 0
+    for one in settlements:
+        row = transaction.connection.execute(_FIND, (one.receipt,)).fetchone()
+        if row is None or row[0] is None:
+            continue
+        if one.result:
+            transaction.connection.execute(_RESULT, (one.result, one.receipt))
+        if row[3] and one.result and row[3] != one.result:
+            changed += _conflict(transaction, one, at)
+        else:
+            changed += _settle(transaction, one.receipt, one.state, SettlementCause.RESULT, at, result=one.result)
+    return changed
 
 
 def expire(transaction: Transaction, *, at: datetime) -> int:
@@ -88,6 +97,28 @@ def resolve(
     return str(receipt)
 
 
+def _conflict(transaction: Transaction, one: Settlement, at: datetime) -> bool:
+    """A second, different result of a call: always a record. It can say that money was spent, and never free it."""
+    if one.state is MoneyState.EXECUTED and _settle(
+        transaction, one.receipt, one.state, SettlementCause.CONFLICT, at, result=one.result
+    ):
+        return True
+    reservation, _, subject, _ = transaction.connection.execute(_FIND, (one.receipt,)).fetchone()
+    (state,) = transaction.connection.execute("SELECT state FROM reservations WHERE id = ?", (reservation,)).fetchone()
+    transaction.append(
+        Settled(
+            receipt=one.receipt,
+            time=at,
+            reservation=reservation,
+            state=MoneyState(state),
+            cause=SettlementCause.CONFLICT,
+            result=one.result,
+            subject=subject,
+        )
+    )
+    return False
+
+
 def _settle(
     transaction: Transaction,
     receipt: str,
@@ -102,7 +133,7 @@ def _settle(
     row = connection.execute(_FIND, (receipt,)).fetchone()
     if row is None or row[0] is None or MoneyState(row[1]).is_final:
         return False
-    reservation, _, subject = row
+    reservation, _, subject, _ = row
     (before,) = connection.execute("SELECT state FROM reservations WHERE id = ?", (reservation,)).fetchone()
     if MoneyState(before).is_final:
         return False

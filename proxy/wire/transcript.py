@@ -171,5 +171,6 @@ def result_seen(call_id: str, content: str, *, is_error: bool) -> ResultSeen:
         value = strict_json.parse(content)
     except strict_json.StrictJsonError:
         value = content
-    digest = hashlib.sha256("".join(content.split()).encode(errors="surrogatepass")).hexdigest()
+    text = "".join(content.split()).encode(errors="surrogatepass")
+    digest = strict_json.digest(value) if isinstance(value, dict) else hashlib.sha256(text).hexdigest()
     return ResultSeen(call_id, value, is_error, digest)
