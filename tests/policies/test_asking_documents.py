@@ -1,4 +1,4 @@
-"""What `cases`, `confidence`, `confirm`, `reply_language` refuse at load, what lint sees in cells, what is explained."""
+"""What `cases`, `confidence`, `confirm`, `reply_language` refuse at load, what lint sees in cells, what is told."""
 
 from __future__ import annotations
 
