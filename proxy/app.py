@@ -100,9 +100,13 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         await admin.stop()
         sweeps.cancel()
         await outcomes.close()
-        head = store.head  # behind everything that this process writes
-        logs.event(Event.CHAIN_HEAD, writer=head.writer, seq=head.seq, hash=head.hash)
-        logs.event(Event.STOPPED)
+        _last_words(store, logs)
+
+
+def _last_words(store: Store, logs: Logs) -> None:
+    head = store.head  # behind everything that this process writes
+    logs.event(Event.CHAIN_HEAD, writer=head.writer, seq=head.seq, hash=head.hash)
+    logs.event(Event.STOPPED)
 
 
 async def _ledger(stack: AsyncExitStack, settings: Settings, logs: Logs, metrics: Metrics) -> Ledger:

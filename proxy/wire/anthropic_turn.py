@@ -88,6 +88,8 @@ class AnthropicTurn:
         self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, str]
     ) -> list[bytes] | None:
         (entry,) = self.entries
+        if not isinstance(_value(entry).get("content"), list):
+            return None
         blocks: list[bytes] = []
         own = envelope.elements(envelope.raw_at(entry.frame.data or b"", "content"))
         spoken = _text_key(entry)
@@ -241,7 +243,7 @@ class _BodySplice:
     def ends(self, entry: FrameRead) -> bool:  # noqa: ARG002 - a body is start and end at once
         return True
 
-    def next_leg(self, entries: Sequence[FrameRead], kept_back: Sequence[FrameRead]) -> None:  # noqa: ARG002 - one
+    def next_leg(self, entries: Sequence[FrameRead], kept_back: Sequence[FrameRead]) -> None:  # noqa: ARG002 - no frames to rewrite
         (entry,) = kept_back
         data = entry.frame.data or b""
         self._first = self._first or data

@@ -219,7 +219,7 @@ class _BodySplice:
     def ends(self, entry: FrameRead) -> bool:  # noqa: ARG002 - a body is start and end at once
         return True
 
-    def next_leg(self, entries: Sequence[FrameRead], kept_back: Sequence[FrameRead]) -> None:  # noqa: ARG002 - one
+    def next_leg(self, entries: Sequence[FrameRead], kept_back: Sequence[FrameRead]) -> None:  # noqa: ARG002 - no frames to rewrite
         (entry,) = kept_back
         value = _value(entry)
         if self._first is None:

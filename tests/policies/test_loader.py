@@ -36,7 +36,7 @@ def test_the_smallest_policy_is_closed() -> None:
     assert policy.policy_stale_seconds_max == 60
     assert policy.unknown_tool.effect is ToolEffect.WRITE
     tool = load("tools: {x: {}}").tools["x"]
-    assert (tool.effect, tool.on_refusal, tool.arguments, tool.rules) == (ToolEffect.WRITE, OnRefusal.CODE, None, ())
+    assert (tool.effect, tool.on_refusal, tool.arguments, tool.rules) == (ToolEffect.WRITE, None, None, ())
 
 
 def test_every_key_is_in_the_compiled_policy() -> None:
@@ -172,7 +172,6 @@ CASES = {
     "tools: {a_b: {}, A-B: {}}": "differ only in case, width or separators",
     "tools: {'--': {}}": "no name of a tool",
     "tools: {t: {effect: writes}}": "did you mean 'write'?",
-    "tools: {t: {on_refusal: model}}": "`model` is not supported in this version",
     "tools: {t: {facts: {g: args.a}}}": "the fact 'g' is not declared",
     FACT + "tools: {t: {facts: {f: f.x}}}": "depends on itself",
     FACT + "tools: {t: {facts: {f: args.b}, arguments: {a: string}}}": "args.b",

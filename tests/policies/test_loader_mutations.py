@@ -24,6 +24,7 @@ from policies.secrets import Expandable
 from policies.templates import Template
 from tests.policies.asking_effects import EFFECTS as ASKING_EFFECTS
 from tests.policies.limit_effects import EFFECTS as LIMIT_EFFECTS
+from tests.policies.text_effects import EFFECTS as TEXT_EFFECTS
 
 EVERY_KEY = Path(__file__).parents[2].joinpath("fixtures/policies/every_key.yaml").read_text(encoding="utf-8")
 HEAD = "language: 1\npolicy: p\n"
@@ -149,6 +150,7 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
 }
 EFFECTS |= LIMIT_EFFECTS
 EFFECTS |= ASKING_EFFECTS
+EFFECTS |= TEXT_EFFECTS
 ONE_VALUE = {("TOP", "language"), ("EGRESS", "list")}
 """Keys that have one value in this version: any other is an error."""
 IN_FILES = {("LIST", "file"), ("TOOL", "fee_schedule")}

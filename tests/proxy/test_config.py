@@ -122,7 +122,6 @@ def test_a_key_does_not_follow_to_the_address_of_a_flag(tmp_path: Path) -> None:
         ("limits: {hold_ms_max: 0}", "at least"),
         ("limits: {hold_ms_max: 1.5}", "integer"),
         ("limits: {inline_wait_ms_max: 1}", "not supported in this version"),
-        ("retain: {ledger: 30d}", "not supported in this version"),
         ("retain: {receipts: 10d, payloads: 20d}", "longer than the receipts"),
         ("retain: {receipts: 1h}", "at least 1d"),
         ("retain: {receipts: forever}", "duration"),
@@ -255,7 +254,7 @@ def test_the_table_of_limits_is_the_limits() -> None:
     assert [info.name for info in LIMITS] == [f.name for f in fields(Limits)]
     for info in LIMITS:
         assert info.minimum <= info.default == getattr(Limits(), info.name) <= info.maximum
-        assert info.name.removesuffix("_max").endswith(("_ms", "_bytes", "headers", "concurrent", "failures", "flight"))
+        assert info.name.removesuffix("_max").endswith(("_ms", "_bytes", "headers", "concurrent", "failures", "flight", "rounds"))
         assert info.outcome
         assert info.name not in LIMITS_LATER
     assert (Limits().hold_ms_max, Limits().held_bytes_max) == (10_000, 8 << 20)

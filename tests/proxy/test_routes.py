@@ -65,6 +65,7 @@ def test_a_name_goes_before_any_path(path: str) -> None:
     ],
 )
 def test_passive_routes_pass_unexamined(method: str, target: str, provider: str, upstream: str) -> None:
+    """Counting, listing and health questions carry no calls: they pass, and their record says unexamined."""
     found = to(method, target, provider)
     assert isinstance(found, Unexamined)
     assert found.upstream == upstream
@@ -138,6 +139,7 @@ def test_what_another_server_could_normalise_is_refused(method: str, path: str) 
 
 @pytest.mark.parametrize(("provider", "shape"), [("anthropic", "anthropic-messages"), ("openai", "openai-chat")])
 def test_a_refusal_has_the_shape_of_the_clients_dialect(provider: str, shape: str) -> None:
+    """What is refused reads like an error of the client's own provider."""
     found = to("POST", "/v1/nothing", provider)
     assert isinstance(found, Refused)
     assert found.dialect.name == shape
@@ -145,6 +147,7 @@ def test_a_refusal_has_the_shape_of_the_clients_dialect(provider: str, shape: st
 
 
 def test_a_route_without_its_upstream_is_refused_in_the_routes_own_shape() -> None:
+    """A route whose provider is not configured says so in that route's dialect."""
     found = to("POST", "/v1/messages", "openai", upstreams=("openai",))
     assert isinstance(found, Refused)
     assert found.dialect.name == "anthropic-messages"
@@ -152,6 +155,7 @@ def test_a_route_without_its_upstream_is_refused_in_the_routes_own_shape() -> No
 
 
 def test_the_configuration_names_what_else_may_pass() -> None:
+    """Only what `pass_through` names, method and path, passes beyond the built-in routes."""
     passes = (("GET", "/v1/files"), ("POST", "/groq/v1/embeddings"))
     found = to("GET", "/v1/files?limit=2", passes=passes)
     assert isinstance(found, Unexamined)
@@ -170,6 +174,7 @@ def test_nothing_that_mediates_can_be_made_to_pass() -> None:
 
 
 def test_the_provider_is_told_by_its_version_header() -> None:
+    """A path that two dialects share goes to the provider whose header the request carries."""
     assert provider_of({"anthropic-version": "2023-06-01"}) == "anthropic"
     assert provider_of({"authorization": "Bearer x"}) == "openai"
 

@@ -62,6 +62,7 @@ def test_each_cell_of_the_table(state: State, step: Step) -> None:
 
 
 def test_the_table_is_the_one_that_is_walked() -> None:
+    """The table of states and the code that walks it cannot differ: each state has its row."""
     assert TRANSITIONS == ALLOWED
 
 
@@ -115,11 +116,13 @@ def test_what_parsers_read_differently_is_malformed(text: str, cause: Cause) -> 
 
 
 def test_no_arguments_are_an_empty_object() -> None:
+    """A call without arguments is read as one with an empty object."""
     assert read() == ToolCall("tool", {}, "", "id", 0)
     assert read("", "") == ToolCall("tool", {}, "", "id", 0)
 
 
 def test_free_text_is_not_parsed() -> None:
+    """Free text of a custom tool is kept as text, whatever it looks like."""
     call = read('{"a": ', "1, 1", kind="custom")
     assert call == ToolCall("tool", {"input": '{"a": 1, 1'}, '{"a": 1, 1', "id", 0, freeform=True)
 
@@ -138,7 +141,7 @@ def test_arguments_stated_twice_must_agree(fragment: str, whole: str, agrees: bo
     """A client may execute either."""
     call = read(fragment, whole=whole)
     assert isinstance(call, ToolCall) == agrees
-    assert agrees or call.cause is Cause.CONFLICT  # type: ignore[union-attr] # a malformed one then
+    assert agrees or call.cause is Cause.CONFLICT  # type: ignore[union-attr]  # a malformed one then
 
 
 def test_ids_and_names_are_set_once() -> None:
@@ -154,16 +157,18 @@ def test_ids_and_names_are_set_once() -> None:
 
 
 def test_a_disputed_call_is_malformed_and_a_nameless_one_too() -> None:
+    """Two values for one fact of a call, or no name, make the call malformed, never a guess."""
     calls = Assembler()
     calls.start("k", "function", "id", "tool")
     calls.dispute("k")
     call, _ = calls.complete("k")
     assert isinstance(call, MalformedToolCall)
     assert call.cause is Cause.CONFLICT
-    assert read("{}", name="").cause is Cause.NO_NAME  # type: ignore[union-attr] # malformed
+    assert read("{}", name="").cause is Cause.NO_NAME  # type: ignore[union-attr]  # it is malformed
 
 
 def test_positions_count_the_calls_of_the_turn() -> None:
+    """Each call has its place among the calls of its turn, in the order they began."""
     calls = Assembler()
     for key in "abc":
         calls.start(key, "function", key, "tool")

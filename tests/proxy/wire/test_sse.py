@@ -88,6 +88,7 @@ def test_any_split_gives_the_same_frames_and_fault(data: bytes, cuts: list[int])
 
 @given(wild)
 def test_byte_by_byte_gives_the_same_frames_and_fault(data: bytes) -> None:
+    """However the bytes are cut, the frames and the fault are the same."""
     assert frames_of([data[place : place + 1] for place in range(len(data))]) == frames_of([data])
 
 
@@ -137,6 +138,7 @@ def test_only_cr_and_lf_end_a_line(ending: bytes, char: str) -> None:
     ],
 )
 def test_what_two_clients_could_read_differently_is_a_fault(raw: bytes, fault: FramingFault) -> None:
+    """Bytes that two conforming readers would take for different events end the stream."""
     with pytest.raises(FramingError) as caught:
         parse_frame(raw)
     assert caught.value.fault is fault
@@ -153,6 +155,7 @@ def test_a_disguised_field_is_read_and_marked(line: bytes) -> None:
 
 
 def test_a_frame_without_its_blank_line_is_read_marked_and_can_be_mended() -> None:
+    """A last frame without its blank line is read, is marked as such, and can be written whole."""
     framer = Framer(100)
     assert framer.feed(b"data: {}\n") == []
     last = framer.close()
@@ -175,6 +178,7 @@ def test_a_frame_past_the_limit_is_a_fault_however_it_arrives(tail: bytes) -> No
 
 
 def test_data_lines_are_joined_and_empty_data_is_none() -> None:
+    """Several data lines are one text with line feeds; no data is no event."""
     assert parse_frame(b'data: {"a":\ndata: 1}\n\n').data == b'{"a":\n1}'
     assert parse_frame(b"data: \n\n").data is None
     assert parse_frame(b"event: ping\ndata:\n\n").data is None
@@ -183,6 +187,7 @@ def test_data_lines_are_joined_and_empty_data_is_none() -> None:
 
 @given(st.sampled_from([None, "ping", "content_block_start"]), st.binary(max_size=30))
 def test_an_event_that_is_written_is_read_back(event: str | None, data: bytes) -> None:
+    """What the writer writes, the reader reads as the same event."""
     data = data.hex().encode()
     frame = parse_frame(event_frame(event, data))
     assert (frame.event, frame.data or b"", frame.is_disguised) == (event, data, False)

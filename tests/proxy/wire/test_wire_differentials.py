@@ -82,6 +82,7 @@ def agree(dialect: Dialect, data: bytes, *, streamed: bool = True) -> Replay:
 
 @pytest.mark.parametrize("events", ANTHROPIC_STREAMS.values(), ids=list(ANTHROPIC_STREAMS))
 def test_anthropic_streams_that_two_readers_take_differently(events: list[dict[str, Any]]) -> None:
+    """A stream that a lenient client would read as another call than ours is broken off."""
     agree(ANTHROPIC_MESSAGES, model.framed(model.anthropic_frames(events)))
 
 
@@ -109,6 +110,7 @@ def test_an_event_without_a_name_among_named_ones(skipped: int) -> None:
 
 @pytest.mark.parametrize("name", ["ping", "content_block_stop", "content_block_delta "])
 def test_an_event_named_otherwise_than_its_data(name: str) -> None:
+    """An event whose name and data disagree about what it is, is a fault."""
     frames = model.anthropic_frames([OPENING, *WHOLE, *CLOSING])
     frames[1][0] = f"event: {name}"
     assert agree(ANTHROPIC_MESSAGES, model.framed(frames)).breach is not None
@@ -116,6 +118,7 @@ def test_an_event_named_otherwise_than_its_data(name: str) -> None:
 
 @pytest.mark.parametrize("chunks", CHAT_STREAMS.values(), ids=list(CHAT_STREAMS))
 def test_chat_streams_that_two_readers_take_differently(chunks: list[dict[str, Any]]) -> None:
+    """A Chat stream that a lenient client would read as another call than ours is broken off."""
     data = model.framed([*[[f"data: {model.dump(one)}"] for one in chunks], ["data: [DONE]"]])
     agree(OPENAI_CHAT, data)
     agree(OPENAI_CHAT, model.framed([[f"data: {model.dump(one)}"] for one in chunks]))
@@ -157,6 +160,7 @@ def test_a_text_without_its_blank_line_stays_as_it_came() -> None:
 
 @pytest.mark.parametrize("choices", BODIES.values(), ids=list(BODIES))
 def test_bodies_that_two_readers_take_differently(choices: Any) -> None:
+    """A body that a lenient client would read as another call than ours is refused."""
     head = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"}
     body = json.dumps({**head, "choices": choices}).encode()
     agree(OPENAI_CHAT, body, streamed=False)

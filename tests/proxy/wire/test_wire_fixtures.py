@@ -59,4 +59,5 @@ def test_a_fixture_holds_its_calls_back(dialect: Any, folder: Path) -> None:
 
 
 def test_both_dialects_have_fixtures() -> None:
+    """Neither dialect is left out of the recorded cases."""
     assert {dialect.name for dialect, _ in FOLDERS} == {dialect.name for dialect in DIALECTS}

@@ -57,6 +57,7 @@ def test_damaged_streams(dialect: Dialect, turn: model.Turn, cuts: list[int], da
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
 @given(model.turns(), st.data())
 def test_damaged_bodies(dialect: Dialect, turn: model.Turn, data: st.DataObject) -> None:
+    """A damaged body is read or refused with a wire error; it never raises anything else."""
     damaged = data.draw(model.mutations(bodies(dialect, turn)))
     for rule in (allow, deny):
         result = replay(dialect, damaged, rule, streamed=False)
@@ -66,6 +67,7 @@ def test_damaged_bodies(dialect: Dialect, turn: model.Turn, data: st.DataObject)
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
 @given(st.binary(max_size=200), json_values)
 def test_any_bytes_and_any_json(dialect: Dialect, noise: bytes, value: object) -> None:
+    """Any bytes and any JSON are read or refused with a wire error."""
     text = json.dumps(value).encode()
     for streamed, data in ((True, noise), (False, noise), (False, text), (True, b"data: " + text + b"\n\n")):
         for rule in (allow, deny):
@@ -98,6 +100,7 @@ def test_a_call_that_never_ends_is_bounded(dialect: Dialect) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
 def test_a_frame_that_never_ends_is_bounded(dialect: Dialect) -> None:
+    """A frame that never ends is refused at its limit, not collected."""
     driver = Driver(dialect, allow, held_bytes_max=20_000)
     driver.feed(b"data: ")
     for _ in range(100):
