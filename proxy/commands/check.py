@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import orjson
 
 from policies.difference import difference
+from policies.json_schema import json_schema
 from policies.limits import counted
 from policies.lint import lint
 from proxy.commands.common import failing_on, policy_option, read_policy
@@ -26,13 +28,20 @@ from proxy.connected import check_together
     metavar="OLD",
     help="Another policy, such as the one in force: what changes from it to this one, in sentences.",
 )
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of the policy language, for editors.")
 @click.pass_context
-def check(context: click.Context, policy_path: Path, config: Path | None, old_path: Path | None) -> None:
+def check(
+    context: click.Context, *, policy_path: Path, config: Path | None, old_path: Path | None, schema: bool
+) -> None:
     """Say whether a policy is valid, and what looks wrong in it.
 
     Exits with 2 where `serve` would refuse it. A finding is allowed and still looks wrong; it changes no exit code.
-    No secret is needed and none is read. With --diff it only says what changes.
+    No secret is needed and none is read. With --diff it only says what changes, with --schema
+    it reads no policy.
     """
+    if schema:
+        click.echo(orjson.dumps(json_schema(), option=orjson.OPT_INDENT_2).decode())
+        return
     settings = None
     if config is not None:
         with failing_on(ConfigError):

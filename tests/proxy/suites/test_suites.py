@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +19,12 @@ from policies.mutants import edits
 from policies.problems import DocumentError
 from proxy.cli import cli
 from proxy.store import open_store
+from proxy.suites import keys
 from proxy.suites.coverage import Side, covered
 from proxy.suites.reader import read_suite
 from proxy.suites.survival import survive
 from proxy.suites.trial import run
+from tests.docs.pages import page
 from tests.proxy.money_desk import DAILY, NOW, OVER_PAID, POLICY, TWICE, Desk, open_desk
 
 if TYPE_CHECKING:
@@ -372,3 +375,20 @@ def test_the_command_lists_the_mutants_that_no_case_kills(desk: Path) -> None:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+def test_the_suite_of_the_documentation_passes() -> None:
+    """The example of docs/testing.md is a suite of refund-desk, and its cases pass."""
+    (block,) = [one for one in page("docs/testing.md").of("yaml") if one.title == "suite"]
+    pipeline = Pipeline(load_policy(ROOT / "policies/packs/refund-desk"))
+    trials = [run(pipeline, case) for case in read_suite(block.text.encode(), "policy_test.yaml").cases]
+
+    assert [trial.against for trial in trials] == [(), (), ()]
+
+
+def test_every_key_of_a_suite_is_documented() -> None:
+    """docs/testing.md names each key that a suite may hold."""
+    text = page("docs/testing.md").text
+    known = {key for name, found in vars(keys).items() if isinstance(found, tuple) for key in found}
+
+    assert {key for key in known if not re.search(rf"\b{key}\b", text)} == set()
