@@ -56,9 +56,9 @@ class Edge(Enum):
 def _exact(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
         raise ValueError("a number must be exact and written in digits")  # noqa: TRY004 - pydantic reads no TypeError
-    spelling = value if isinstance(value, str) else format(value, "f") if isinstance(value, Decimal) else str(value)
-    if isinstance(value, Decimal) and not -7 < value.adjusted() < 12:
+    if isinstance(value, Decimal) and not -7 < value.adjusted() < 12:  # else its plain digits may fill the memory
         raise ValueError("a number must have at most 12 digits before the point and 6 after it")
+    spelling = value if isinstance(value, str) else format(value, "f") if isinstance(value, Decimal) else str(value)
     if _EXACT.fullmatch(spelling) is None:
         raise ValueError("a number must be plain digits, at most 12 before the point and 6 after it")
     return Decimal(spelling)

@@ -27,16 +27,15 @@ from policies.fees import (
 )
 from policies.spelling import parse_amount_text, parse_date, parse_timestamp
 from policies.values import Money
-from proxy.commands.common import CommandError, ExitCode, failing_on, printable
+from proxy.commands.common import CommandError, ExitCode, printable
+from proxy.commands.fees_extract import extract
+from proxy.commands.fees_files import notices, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import date, datetime
 
-    from policies.fees import Notice, Schedule, Validated
-
-BYTES_MAX = 1 << 20
-"""Of a source text or a candidate."""
+    from policies.fees import Schedule, Validated
 
 
 def _files(function: Callable[..., None]) -> Callable[..., None]:
@@ -51,6 +50,9 @@ def fees() -> None:
     SOURCE is the text of the terms in UTF-8, CANDIDATE a proposed schedule in JSON, whoever wrote it; it calls the
     source by its file's name. A candidate that the source does not bear out is refused with every reason, exit code 2.
     """
+
+
+fees.add_command(extract)
 
 
 @fees.command("validate")
@@ -117,34 +119,18 @@ def compute_command(
 
 def _validated(source: Path, candidate: Path) -> Validated:
     """The validated schedule; notices go to standard error, problems end the command."""
-    text = _text(source)
+    text = text_of(source)
     try:
-        proposed = read_candidate(parse(_text(candidate)))
+        proposed = read_candidate(parse(text_of(candidate)))
     except StrictJsonError as error:
         raise CommandError(f"{candidate}: not strict JSON: {error}") from None
     except CandidateError as error:
         raise CommandError("\n".join(f"{candidate}: {printable(message)}" for message in error.messages)) from None
     validation = validate(proposed, Source(source.name, text))
-    _notices(validation.notices)
+    notices(validation.notices)
     if isinstance(validation, Refused):
         raise CommandError("\n".join(printable(str(problem)) for problem in validation.problems))
     return validation
-
-
-def _text(path: Path) -> str:
-    with failing_on(OSError), path.open("rb") as file:
-        data = file.read(BYTES_MAX + 1)
-    if len(data) > BYTES_MAX:
-        raise CommandError(f"{path}: larger than {BYTES_MAX} bytes")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise CommandError(f"{path}: not UTF-8") from None
-
-
-def _notices(notices: Iterable[Notice]) -> None:
-    for notice in notices:
-        click.echo(f"notice: {printable(str(notice))}", err=True)
 
 
 def _money(option: str, text: str | None, schedule: Schedule) -> Money | None:

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from policies.fees import SUPPORTED_SCOPE
-from proxy.commands.fees import BYTES_MAX, fees
+from proxy.commands.fees import fees
+from proxy.commands.fees_files import BYTES_MAX
 from tests.policies.fees.drafts import GOLDEN, NAMES
 
 if TYPE_CHECKING:
