@@ -28,7 +28,7 @@ from proxy.gate_commands import (
     Remember,
     Write,
 )
-from proxy.held import Held, Stage, value_of
+from proxy.held import Held, Stage
 from proxy.wire import events as wire
 from proxy.wire.dialect import Judged, Reader, Writer
 
@@ -72,6 +72,7 @@ class Gate:
         self._kept_back: list[wire.FrameRead] = []  # the end of a leg that went on, for when the next one fails
         self._first_text = ""  # of the first refusal of the turn that the model was to hear
         self._ended = False  # the dialect's own end was read
+        self._leg_over = False  # nothing more comes of this leg, whether its end was read or not
         self._settled = False  # how the calls of this leg leave is known
         self._going_on = False  # between two legs
         self._closing = False  # a limit was reached: what is held leaves as it is answered, and nothing else comes
@@ -120,7 +121,7 @@ class Gate:
             return []
         events = self._reader.receive(joined)
         if self._memory is not None:
-            self._keep(events, came)
+            self._memory.keep(events, came)
         if len(events) == 1 and not self._queue and not frame.is_disguised and not frame.is_unended:
             event = events[0]
             if isinstance(event, wire.FrameRead) and not event.keys:  # nearly all frames: text, and nothing waits
@@ -131,6 +132,7 @@ class Gate:
         """A leg ended: its open calls are cut off, and the rest leaves."""
         if self._over or self._closing or leg != self._leg or self._going_on:
             return []
+        self._leg_over = True
         commands = self._take(self._reader.end())
         return [*commands, *self._settle()]
 
@@ -144,7 +146,7 @@ class Gate:
 
     def next_leg(self, reader: Reader | None = None, writer: Writer | None = None) -> None:
         """Upstream answers again. A body is a turn of its own to read and write; a stream goes on in the same ones."""
-        self._going_on = self._ended = self._settled = False
+        self._going_on = self._ended = self._leg_over = self._settled = False
         self._leg += 1
         self._leg_calls = []
         if reader is None or writer is None:
@@ -207,16 +209,7 @@ class Gate:
                 held.stage = Stage.WAITING
             else:
                 self._resolve(key, wire.Replaced(answer.text) if isinstance(answer, wire.Returned) else answer)
-        return [*self._settle(), *self._flush()] if self._ended else self._flush()
-
-    def _keep(self, events: Sequence[wire.WireEvent], came: Frame) -> None:
-        assert self._memory is not None
-        for event in events:
-            if isinstance(event, wire.FrameRead):
-                value = event.value if event.frame is came else value_of(came)
-                self._memory.add(event, came, value)
-            elif isinstance(event, wire.CallCompleted):
-                self._memory.complete(event.key, event.material)
+        return [*self._settle(), *self._flush()] if self._ended or self._leg_over else self._flush()
 
     def _take(self, events: Sequence[wire.WireEvent]) -> list[Command]:
         commands: list[Command] = []
@@ -285,9 +278,17 @@ class Gate:
                 for key in allowed:
                     self._calls[key].stage = Stage.JUDGING
                 return [RefuseTogether(tuple(allowed))]
+        if not (self._ended or self._leg_over or self._closing):
+            ready = self._before_a_wait(ready)
         for key in ready:
             self._calls[key].stage = Stage.RECORDING
-        return [Record(tuple(ready))]
+        return [Record(tuple(ready))] if ready else []
+
+    def _before_a_wait(self, ready: Sequence[wire.Key]) -> list[wire.Key]:
+        """Without what would wait behind a refusal for the leg's end: a halt may come until it leaves."""
+        heard = [isinstance(self._calls[key].answer, wire.Returned) for key in self._leg_calls]
+        behind = self._leg_calls[heard.index(True) :] if any(heard) else []
+        return [key for key in ready if key not in behind or not isinstance(self._calls[key].answer, wire.Released)]
 
     def _is_bound(self) -> bool:
         """Whether one refusal of this leg refuses all (DESIGN 5)."""

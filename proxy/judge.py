@@ -19,7 +19,7 @@ from interceptors.context import Context, DeclaredTool, FactKey, FactResult
 from interceptors.decisions import Decision, Needs
 from interceptors.history import EMPTY, History
 from interceptors.obligations import injected, injection_of
-from policies.model import Ruling
+from policies.model import Mode, Ruling
 from proxy.answers import with_repetition
 from proxy.recording import Holding
 from proxy.store import Entry, Store, StoreError, new_receipt_id
@@ -153,6 +153,7 @@ class Judge:
         A halt that came in between, what others used meanwhile, or a store that fails, turns an allow into a refusal.
         The store's refusal has no receipt: there is nowhere to keep it.
         """
+        judgments = await self._unless_halted(judgments)
         now = self.clock()
         held: dict[Key, Holding] = {}
         outcomes = self.outcomes.take()
@@ -172,6 +173,22 @@ class Judge:
             judgment = holding.halted() if done.halted else holding.anew if done.anew else holding.made
             results[key] = judgment.as_recorded(judgment.receipt, done.escalation_id)
         return results
+
+    async def _unless_halted(self, judgments: Mapping[Key, Judgment]) -> Mapping[Key, Judgment]:
+        """The halt of the policy's `mode` is looked at again, as the operator's is: a call may be held for long."""
+        writes = {key: each for key, each in judgments.items() if each.is_allowed and each.decision.is_write}
+        if not writes or self.policy.unchanged() is not None:
+            return judgments
+        try:
+            async with asyncio.timeout(self.hold_ms_max / 1000):
+                in_force = await self.policy.current()
+        except (TimeoutError, StoreError):
+            cause = RefusalCause.POLICY_UNAVAILABLE
+        else:
+            if in_force.is_available and in_force.revision.policy.mode is not Mode.HALT:
+                return judgments
+            cause = RefusalCause.HALTED if in_force.is_available else RefusalCause.POLICY_UNAVAILABLE
+        return {**judgments, **{key: self._with(judgment, cause, "") for key, judgment in writes.items()}}
 
     async def _decide(
         self, proposals: Mapping[Key, Proposal], scene: Scene, revision: Revision, began: float

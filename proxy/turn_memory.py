@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proxy.wire.events import TEXT_KIND
+from proxy.held import value_of
+from proxy.wire.events import TEXT_KIND, CallCompleted, FrameRead
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.events import Key, Material, WireEvent
     from proxy.wire.sse import Frame
     from proxy.wire.transcript import HiddenResult
     from proxy.wire.turn import Continuation
@@ -56,6 +57,15 @@ class TurnMemory:
     @property
     def is_whole(self) -> bool:
         return self._bytes_left >= 0
+
+    def keep(self, events: Sequence[WireEvent], came: Frame) -> None:
+        """What was read of one frame of the present leg."""
+        for event in events:
+            if isinstance(event, FrameRead):
+                value = event.value if event.frame is came else value_of(came)
+                self.add(event, came, value)
+            elif isinstance(event, CallCompleted):
+                self.complete(event.key, event.material)
 
     def add(self, entry: FrameRead, frame: Frame, value: object) -> None:
         """A frame of the present leg: `entry` as it stands in the turn, `frame` and `value` as they came."""
