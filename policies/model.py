@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from policies.patterns import Pattern
     from policies.secrets import Expandable
     from policies.templates import Template
+    from policies.texts import Structured
     from policies.values import Type, Unit, Value
 
 SETTLE_WITHIN: Final = timedelta(minutes=15)
@@ -306,7 +307,7 @@ class Policy:
     cases: Cases | None = None
     reply_language: ReplyLanguage | None = None  # None: English
     not_user: tuple[Pattern, ...] = ()  # beside the built-in ones: what of a user's text is not the user's own
-    structured: Mapping[str, str] = field(default_factory=dict)  # from the name of a schema to a folded tool name
+    structured: Mapping[str, Structured] = field(default_factory=dict)  # by the name of a schema
     text_calls: TextCalls = TextCalls.PASS
     claims: Mapping[str, tuple[Pattern, ...]] = field(default_factory=dict)  # by folded tool name
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """Answers that are asked for in the form of one schema are calls of `tool` (its folded name)."""
+
+    tool: str
 
 
 class TextCalls(Enum):

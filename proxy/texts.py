@@ -98,8 +98,9 @@ def text_rules(policy: Policy, identity: str | None, view: RequestView) -> TextR
 
 
 def _structured(policy: Policy, view: RequestView) -> StructuredAnswer | None:
-    key = policy.structured.get(view.output.name) if view.output is not None else None
-    if view.output is None or key is None:
+    found = policy.structured.get(view.output.name) if view.output is not None else None
+    if view.output is None or found is None:
         return None
-    declared = view.tools.by_name.get(key)
-    return StructuredAnswer(declared.name if declared is not None else policy.tools[key].name, view.output.schema)
+    declared = view.tools.by_name.get(found.tool)
+    name = declared.name if declared is not None else policy.tools[found.tool].name
+    return StructuredAnswer(name, view.output.schema)

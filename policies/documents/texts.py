@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from policies.documents import keys
 from policies.model import folded
 from policies.nodes import suggestion
+from policies.texts import Structured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,16 +24,16 @@ def spellings(tools: Mapping[str, Placed | None]) -> dict[str, str]:
     return {key: key if placed is None else placed.tool.name for key, placed in tools.items()}
 
 
-def read_structured(section: Node, tools: Mapping[str, Placed | None], problems: Problems) -> dict[str, str]:
-    """The folded name of the tool by the name of the schema, which is spelled as requests spell it."""
-    found: dict[str, str] = {}
+def read_structured(section: Node, tools: Mapping[str, Placed | None], problems: Problems) -> dict[str, Structured]:
+    """By the name of the schema, which is spelled as requests spell it."""
+    found: dict[str, Structured] = {}
     for name, node in section.mapping().entries.items():
         with problems.collect():
             if not name or len(name) > NAME_LENGTH_MAX:
                 node.fail(f"the name of a schema has 1 to {NAME_LENGTH_MAX} characters")
             mapping = node.mapping()
             mapping.check_keys(keys.STRUCTURED, keys.LATER)
-            found[name] = _tool(mapping.require("as"), tools)
+            found[name] = Structured(_tool(mapping.require("as"), tools))
     return found
 
 

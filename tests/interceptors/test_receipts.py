@@ -34,6 +34,8 @@ from interceptors.receipts import (
     Pruned,
     Refused,
     Released,
+    Remark,
+    Remarked,
     Reserved,
     Resumed,
     Settled,
@@ -58,9 +60,12 @@ if TYPE_CHECKING:
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 250_000, tzinfo=UTC)
 WRITER = "w_00000000000000000000000000"
-GOLDEN = "9aebe97df3faacda8d72150104d834bc03c662efa20a1bf2371786b1c89bc5e0"
-GOLDEN_FIRST = {13: "35eb22fe5496102c58196074eefc4d9cb123a3300fb6d756afdbcaf3699a3cee"}  # lines, as once written
-GOLDEN_HEAD = "w_00000000000000000000000000:15:a8eae1f3c292d4b0a77777b833342bed714109536713056b392db1480fffc1f0"
+GOLDEN = "ae9c767269abf52e09938d121c4bf1c1829d47b2210449f25066f50060c72c7d"
+GOLDEN_FIRST = {
+    13: "35eb22fe5496102c58196074eefc4d9cb123a3300fb6d756afdbcaf3699a3cee",
+    15: "9aebe97df3faacda8d72150104d834bc03c662efa20a1bf2371786b1c89bc5e0",
+}  # lines, as once written
+GOLDEN_HEAD = "w_00000000000000000000000000:16:905e99e8b5fada9b276962b9f6692b2fab4e97dad9d0a84b4534e1b50a80deb4"
 
 DECISION = Decision(
     ruling=Ruling.ESCALATE,
@@ -152,6 +157,20 @@ def _one_of_each() -> tuple[Record, ...]:
             result="9" * 64,
             by="anna",
             reason="the bank says that nothing was paid",
+            subject=sub,
+        ),
+        Remarked(
+            receipt="rc_9",
+            time=NOW,
+            exchange=ex,
+            tenant="t",
+            dialect="openai-chat",
+            model="m",
+            remark=Remark.FALSE_CLAIM,
+            tool="process_refund",
+            replaced=True,
+            policy="refund-desk",
+            revision="e" * 64,
             subject=sub,
         ),
     )
