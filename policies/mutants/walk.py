@@ -6,104 +6,19 @@ What no decision reads (who owns it, where a record lies, what a text says, what
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from policies.documents import keys
 from policies.mutants.edits import Edit, put, scalar, shown
 from policies.mutants.spellings import ANYTHING, amounts, expressions, patterns
+from policies.mutants.tables import CHOICES, DROPPED, ENTRIES, EXPRESSIONS, LISTS, SILENT
 from policies.nodes import MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from policies.mutants.edits import Steps
     from policies.nodes import Node
-
-_SILENT: Final = frozenset(
-    {
-        "language",
-        "policy",
-        "owner",
-        "reasons",
-        "pass_types",
-        "policy_stale_seconds_max",
-        "unknown_results",
-        "claims",
-        "token",
-        "autonomous",
-        "hold_text",
-        "http",
-        "file",
-        "headers",
-        "timeout",
-        "on_refusal",
-        "batch",
-        "escalation",
-        "settle_within",
-        "list",
-    }
-)
-"""Keys with nothing below that a decision on one call reads."""
-_EXPRESSIONS: Final = frozenset(
-    {"when", "unless", "sum", "value", "per", "once_per", "fact_counts", "not_executed_when", "segment"}
-)
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "mode": ("halt", "enforce"),
-    "effect": ("read", "write"),
-    "unknown_tools": ("forbid", "escalate", "allow"),
-    "unit": ("major", "minor", "milli"),
-    "each": ("day", "month"),
-    "time_zone": ("Etc/GMT-14", "Etc/GMT+12"),
-}
-_DROPPED: Final = frozenset(
-    {
-        "missing",
-        "egress",
-        "inject",
-        "not_executed_when",
-        "from",
-        "allow",
-        "min",
-        "max",
-        "per",
-        "within",
-        "each",
-        "fact_counts",
-        "optional",
-        "when",
-        "unless",
-        "owner_keeps",
-        "ceiling",
-        "value",
-        "confirm",
-        "confidence",
-        "currency",
-    }
-)
-"""Keys that make a policy stricter or more exact where they stand; without them it may still load."""
-_LISTS: Final = frozenset(
-    {
-        "rules",
-        "limits",
-        "one_of",
-        "per",
-        "once_per",
-        "from",
-        "owner_keeps",
-        "not_user",
-        "domains",
-        "urls",
-        "paths",
-        "accounts",
-        "values",
-        "constants",
-        "tools",
-    }
-)
-"""Lists whose items are dropped one by one."""
-_AMOUNTS: Final = frozenset({"min", "max", "within"})
-_ENTRIES: Final = frozenset({"arguments", "cells", "ceiling", "identities"})
-"""Mappings whose entries are dropped one by one."""
 
 
 def edits(root: MappingNode) -> Iterator[Edit]:
@@ -133,7 +48,7 @@ def _is_silent(key: str, steps: Steps) -> bool:
     named = bool(steps) and steps[-1] in ("tools", "arguments", "constants", "facts", "identities", "cells", "object")
     if key == "list":
         return "arguments" not in steps and not named
-    return key in _SILENT and not named
+    return key in SILENT and not named
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +68,15 @@ class _Place:
 def _of_value(place: _Place) -> Iterator[Edit]:
     """What may be wrong with the value of one key."""
     node, key, parent = place.node, place.key, place.steps[-2] if len(place.steps) > 1 else ""
-    if (key in _DROPPED and not _is_name(place.steps)) or parent in _ENTRIES:
+    if (key in DROPPED and not _is_name(place.steps)) or parent in ENTRIES:
         yield place.dropped()
     if isinstance(node, ScalarNode):
         yield from map(place.other, dict.fromkeys(_wrong(place, node, str(parent))))
-    if isinstance(node, SequenceNode) and (key in _LISTS or parent == "constants"):
+    if isinstance(node, SequenceNode) and (key in LISTS or parent == "constants"):
         for index, item in enumerate(node.items):
             inner = _Place(item, (*place.steps, index), key)
             yield inner.dropped()
-            if key in _EXPRESSIONS and isinstance(item, ScalarNode):
+            if key in EXPRESSIONS and isinstance(item, ScalarNode):
                 yield from map(inner.other, expressions(item.spelling))
 
 
@@ -174,9 +89,9 @@ def _wrong(place: _Place, node: ScalarNode, parent: str) -> Iterator[str]:
     key, text = place.key, node.spelling
     if _is_name(place.steps):
         yield from _of_named(node, parent)
-    elif key in _CHOICES:
-        yield from (other for other in _CHOICES[key] if other != text)
-    elif key in _EXPRESSIONS or (key == "max" and "arguments" not in place.steps):
+    elif key in CHOICES:
+        yield from (other for other in CHOICES[key] if other != text)
+    elif key in EXPRESSIONS or (key == "max" and "arguments" not in place.steps):
         yield from expressions(text)
     elif key in ("jwt", "hmac", "at"):
         yield f"{text}_x"

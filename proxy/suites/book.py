@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from interceptors.kinds import MoneyState
 from interceptors.usage import CapKey, CapUse, Charge, IntentKey, IntentUse, OpenIntent, unused

@@ -10,14 +10,15 @@ from interceptors.calls import Cause, MalformedToolCall, ToolCall
 from interceptors.context import DeclaredTool, FactFailure, FactKey
 from interceptors.kinds import MoneyState
 from interceptors.strict_json import StrictJsonError, parse
-from policies.model import Category, Ruling, folded
-from policies.nodes import ScalarNode, listed
+from policies.model import folded
+from policies.nodes import ScalarNode
 from policies.problems import DocumentError, Problems
 from policies.spelling import parse_duration, parse_timestamp
 from policies.yaml_reader import read_yaml
 from proxy.suites import keys
-from proxy.suites.cases import Answered, Case, Circumstances, Earlier, Equivalent, Expected, Suite
+from proxy.suites.cases import Answered, Case, Circumstances, Earlier, Equivalent, Suite
 from proxy.suites.conversation import read_history
+from proxy.suites.expectations import fact_key, read_expected
 from proxy.suites.json_values import json_object, json_text, json_value, merged
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _case(mapping: MappingNode, now: datetime, given: _Given) -> Case:
     earlier = mapping.get("earlier")
     result = mapping.get("result")
     answered = None if result is None else _answered(result.mapping())
-    expected = _expected(mapping.require("expect").mapping())
+    expected = read_expected(mapping.require("expect").mapping())
     if (answered is None) != (expected.settles is None):
         mapping.fail("`result` and `expect.settles` go together: what comes back, and what it settles the call to")
     return Case(
@@ -148,7 +149,7 @@ def _around(mapping: MappingNode, given: Circumstances) -> Circumstances:
         if steps[0] == "session":
             found = replace(found, session=_lacking(found.session, steps[1:], item))
         elif steps[0] != "args":
-            key = _fact_key(steps[0], item)
+            key = fact_key(steps[0], item)
             record = found.facts.get(key)
             if record is None or isinstance(record, FactFailure):
                 item.fail(f"the case has no record {steps[0]}")
@@ -161,7 +162,7 @@ def _facts(
 ) -> dict[FactKey, Mapping[str, Json] | FactFailure]:
     found = dict(given)
     for name, node in mapping.entries.items():
-        key = _fact_key(name, node)
+        key = fact_key(name, node)
         if isinstance(node, ScalarNode):
             found[key] = node.choice(FactFailure)
             continue
@@ -170,13 +171,6 @@ def _facts(
         assert isinstance(record, dict)
         found[key] = record
     return found
-
-
-def _fact_key(name: str, node: Node) -> FactKey:
-    fact, mark, key = name.partition("/")
-    if not mark or not fact or not key:
-        node.fail(f"{name!r} is no record: write FACT/KEY, such as order/A1001")
-    return FactKey(fact, key)
 
 
 def _declared(mapping: MappingNode) -> dict[str, DeclaredTool]:
@@ -250,50 +244,3 @@ def _answered(mapping: MappingNode) -> Answered:
     mapping.check_keys(keys.RESULT)
     error = mapping.get("error")
     return Answered(json_value(mapping.require("value")), error is not None and error.boolean())
-
-
-def _expected(mapping: MappingNode) -> Expected:
-    mapping.check_keys(keys.EXPECT)
-    ruling = mapping.require("outcome").choice(Ruling)
-    if ruling is Ruling.ALLOW:
-        for key in ("reason", "category", "reply", "summary"):
-            if key in mapping:
-                mapping.require(key).fail(f"an allowed call has no {key}")
-    elif (
-        node := next((mapping.get(key) for key in ("reserves", "injects", "settles") if key in mapping), None)
-    ) is not None:
-        node.fail("only an allowed call holds something")
-    reads = mapping.get("reads")
-    return Expected(
-        ruling=ruling,
-        reason=_text(mapping, "reason"),
-        category=None if (node := mapping.get("category")) is None else node.choice(Category),
-        fired=_names(mapping, "fired"),
-        reply=_text(mapping, "reply"),
-        reads=None if reads is None else frozenset(_fact_key(one.text(), one) for one in reads.sequence()),
-        reserves=None if (node := mapping.get("reserves")) is None else _texts(node.mapping()),
-        injects=_names(mapping, "injects"),
-        summary=None if (node := mapping.get("summary")) is None else _texts(node.mapping()),
-        settles=None if (node := mapping.get("settles")) is None else _settled(node),
-    )
-
-
-def _settled(node: Node) -> MoneyState:
-    state = node.choice(MoneyState)
-    if state is MoneyState.HELD:
-        node.fail(f"a result settles: expected one of {listed([one.value for one in MoneyState if one is not state])}")
-    return state
-
-
-def _text(mapping: MappingNode, key: str) -> str | None:
-    node = mapping.get(key)
-    return None if node is None else node.text()
-
-
-def _names(mapping: MappingNode, key: str) -> frozenset[str] | None:
-    node = mapping.get(key)
-    return None if node is None else frozenset(one.text() for one in node.sequence())
-
-
-def _texts(mapping: MappingNode) -> dict[str, str]:
-    return {key: node.source() for key, node in mapping.entries.items()}

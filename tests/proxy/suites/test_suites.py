@@ -18,6 +18,7 @@ from policies.loader import load_policy, load_policy_text, load_snapshot, read_d
 from policies.mutants import edits
 from policies.problems import DocumentError
 from proxy.cli import cli
+from proxy.commands.test import suite_of
 from proxy.store import open_store
 from proxy.suites import keys
 from proxy.suites.coverage import Side, covered
@@ -392,3 +393,9 @@ def test_every_key_of_a_suite_is_documented() -> None:
     known = {key for name, found in vars(keys).items() if isinstance(found, tuple) for key in found}
 
     assert {key for key in known if not re.search(rf"\b{key}\b", text)} == set()
+
+
+def test_a_suite_lies_beside_its_policy(tmp_path: Path) -> None:
+    """In its folder, or beside its file under its name."""
+    assert suite_of(tmp_path) == tmp_path / "policy_test.yaml"
+    assert suite_of(tmp_path / "desk.yaml") == tmp_path / "desk_test.yaml"
