@@ -23,8 +23,15 @@ def system(text: str) -> Said:
     return Said(Author.SYSTEM, text, -1)
 
 
-def call(tool: str, name: str = "c1", released: str = "rc_1") -> PastCall:
-    return PastCall(name, tool, {}, "", -1, released)
+def call(
+    tool: str,
+    name: str = "c1",
+    released: str = "rc_1",
+    *,
+    arguments: dict[str, Json] | None = None,
+    reason: str = "",
+) -> PastCall:
+    return PastCall(name, tool, arguments or {}, "", -1, released, reason)
 
 
 def result(content: str, name: str = "c1", *, is_error: bool = False) -> PastResult:
