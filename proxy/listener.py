@@ -20,6 +20,7 @@ from proxy.admission import Admission, Asking, RefusedError
 from proxy.conversation import UnknownResultError
 from proxy.exchange import Ending, Exchange, guarded
 from proxy.judge import Scene
+from proxy.ledger.hidden import Asker
 from proxy.logs import Event
 from proxy.onward import Onward
 from proxy.passage import Passage, tell
@@ -167,7 +168,8 @@ class Listener:
         """The request with its hidden turns, and the scene with what the request says of the past."""
         policy, tenant = self._asked(passage).revision.policy, self._asked(passage).caller.tenant
         try:
-            prepared = await self._with.ledger.prepare(dialect, body, tenant)
+            asker = Asker(self._asked(passage).subject, passage.conversation)
+            prepared = await self._with.ledger.prepare(dialect, body, tenant, asker)
             heard = await self._with.conversations.hear(dialect, prepared, policy, tenant, passage.conversation)
         except envelope.EnvelopeError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None

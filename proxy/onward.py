@@ -88,7 +88,6 @@ class Onward:
             turn,
             refusals,
             tenant=scene.tenant,
-            subject=scene.subject,
             mark=self.mark,
         )
 

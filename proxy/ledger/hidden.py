@@ -30,12 +30,32 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class Asker:
+    """For whom a request is made, and what it calls its conversation; empty where it does not say.
+
+    Conversations may begin alike to the last letter: what is put back into one must not be another's.
+    """
+
+    subject: str = ""  # its digest
+    conversation: str = ""
+
+    def may_be(self, other: Asker) -> bool:
+        """Whether both can be of one conversation, by what they say."""
+        names = self.conversation, other.conversation
+        return self.subject == other.subject and (names[0] == names[1] or "" in names)
+
+
+NOBODY = Asker()
+
+
+@dataclass(frozen=True, slots=True)
 class Hidden:
     """One hidden turn.
 
     `before` and `visible` are its key. `messages` stand in the place of the client's assistant turn. `results` go into
     the user-side turn behind it, all results in the `order` of these call ids. `id` marks the thinking that depends on
-    it. `depends` is the id of the hidden turn before it, without which its own thinking is worth nothing.
+    it. `depends` is the id of the hidden turn before it, without which its own thinking is worth nothing. `asked` is
+    who asked.
     """
 
     id: str
@@ -48,6 +68,7 @@ class Hidden:
     refusals: tuple[Refusal, ...] = ()
     answered: tuple[str, ...] = ()  # ids of the calls that the gate answered itself
     depends: str = ""
+    asked: Asker = NOBODY
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -68,7 +89,7 @@ class Restored:
     """A request with its hidden turns.
 
     `before` names the place behind the request, for the entry that the answer may need. `taken_out` counts thinking
-    blocks that could not go up. `ambiguous` counts turns that fit several entries, of which the first one was taken.
+    blocks that could not go up. `ambiguous` counts turns that fit entries of several conversations, and got none.
     """
 
     messages: list[bytes]
@@ -94,7 +115,9 @@ def root_of(opening: SideTurn | None) -> bytes:
     return chained(CHAIN_START, opening) if opening is not None else CHAIN_START
 
 
-def restore(transcript: Transcript, find: Callable[[bytes, bytes], Sequence[Hidden]]) -> Restored:
+def restore(
+    transcript: Transcript, find: Callable[[bytes, bytes], Sequence[Hidden]], asker: Asker = NOBODY
+) -> Restored:
     """Put back what `find(before, visible)` knows, oldest first. The same request and entries give the same bytes."""
     turns = transcript.turns()
     result = Restored([], root_of(transcript.opening()), CHAIN_START)
@@ -102,7 +125,7 @@ def restore(transcript: Transcript, find: Callable[[bytes, bytes], Sequence[Hidd
     for turn in turns:
         found.append(find(result.before, turn.meaning()) if turn.side is Side.ASSISTANT else ())
         result.before = result.before if turn.side is Side.SYSTEM else chained(result.before, turn)
-    chosen = _chosen(turns, found, result)
+    chosen = _chosen(turns, found, asker, result)
     pending: Hidden | None = None
     for place, turn in enumerate(turns):
         raw = list(transcript.messages[turn.first : turn.last + 1])
@@ -139,12 +162,14 @@ def _unsealed(transcript: Transcript, raw: Sequence[bytes], result: Restored) ->
     return messages
 
 
-def _chosen(turns: Sequence[SideTurn], found: Sequence[Sequence[Hidden]], result: Restored) -> dict[int, Hidden]:
+def _chosen(
+    turns: Sequence[SideTurn], found: Sequence[Sequence[Hidden]], asker: Asker, result: Restored
+) -> dict[int, Hidden]:
     """The entry of each turn that gets one, by its place.
 
     Thinking tells which hidden turns stood before it when it was made, so the newest that can be resolved decides for
     all before it: an equal turn of another branch, or one kept after this one was lost, must not come in there. Where
-    no thinking tells, the entry that was kept first is taken, so that later ones change nothing.
+    no thinking tells, the asker does.
     """
     at = {entry.id: (place, entry) for place, entries in enumerate(found) for entry in entries}
     chosen: dict[int, Hidden] = {}
@@ -157,12 +182,23 @@ def _chosen(turns: Sequence[SideTurn], found: Sequence[Sequence[Hidden]], result
             break
     mark = chosen[max(chosen)].id if chosen else ""
     for place in range(first, len(turns)):
-        fitting = [entry for entry in found[place] if entry.depends == mark]
-        if fitting:
-            chosen[place] = fitting[0]
-            mark = fitting[0].id
-            result.ambiguous += any(_put(entry) != _put(fitting[0]) for entry in fitting)
+        fitting = [entry for entry in found[place] if entry.depends == mark and entry.asked.may_be(asker)]
+        entry = _one_of(fitting, asker)
+        if entry is not None:
+            chosen[place] = entry
+            mark = entry.id
+        result.ambiguous += entry is None and bool(fitting)
     return chosen
+
+
+def _one_of(fitting: Sequence[Hidden], asker: Asker) -> Hidden | None:
+    """The entry that was kept first, so that later ones change nothing: of this conversation, if it has a name; else
+    only where all are alike, since another conversation may have begun in the same way."""
+    own = [entry for entry in fitting if asker.conversation and entry.asked == asker]
+    if own:
+        return own[0]
+    alike = all((entry.messages, entry.results) == (fitting[0].messages, fitting[0].results) for entry in fitting)
+    return fitting[0] if fitting and alike else None
 
 
 def _newest_first(turns: Sequence[SideTurn]) -> Iterator[tuple[int, str]]:
@@ -183,7 +219,3 @@ def _chain(mark: str, place: int, at: Mapping[str, tuple[int, Hidden]]) -> dict[
         chain[stands] = entry
         last, mark = stands, entry.depends
     return chain
-
-
-def _put(entry: Hidden) -> tuple[object, ...]:
-    return entry.messages, entry.results

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from proxy.ledger.hidden import Hidden, Refusal, Restored, restore, root_of
+from proxy.ledger.hidden import NOBODY, Asker, Hidden, Refusal, Restored, restore, root_of
 from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
 from proxy.wire.seal import SEALED
@@ -41,6 +41,7 @@ class Prepared:
     ambiguous: int = 0
     refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
     answered: frozenset[str] = frozenset()  # the calls whose results are the gate's own
+    asker: Asker = NOBODY
 
 
 class Ledger:
@@ -51,7 +52,7 @@ class Ledger:
         self._clock = clock
         self._failed = failed
 
-    async def prepare(self, dialect: Dialect, body: bytes, tenant: str) -> Prepared:
+    async def prepare(self, dialect: Dialect, body: bytes, tenant: str, asker: Asker = NOBODY) -> Prepared:
         """The request with its hidden turns. One without any costs a look at whether there are any at all.
 
         Raises:
@@ -59,11 +60,11 @@ class Ledger:
         """
         try:
             if _SEALED not in body and self._vault.is_empty():
-                return Prepared(body, body)
-            return await asyncio.to_thread(self._restored, dialect, body, tenant)
+                return Prepared(body, body, asker=asker)
+            return await asyncio.to_thread(self._restored, dialect, body, tenant, asker)
         except LedgerError as error:
             self._failed(str(error))
-            return await asyncio.to_thread(_without, dialect, body)
+            return replace(await asyncio.to_thread(_without, dialect, body), asker=asker)
 
     async def keep(
         self,
@@ -73,7 +74,6 @@ class Ledger:
         refusals: Sequence[Refusal],
         *,
         tenant: str,
-        subject: str,
         mark: str,
     ) -> bool:
         """Keep the hidden part of an answer, durably, under `mark`. False where it could not be kept."""
@@ -91,8 +91,9 @@ class Ledger:
                 tuple(refusals),
                 turn.answered,
                 prepared.mark,
+                prepared.asker,
             )
-            self._vault.put(tenant, subject, hidden, self._clock())
+            self._vault.put(tenant, prepared.asker.subject, hidden, self._clock())
 
         try:
             await asyncio.to_thread(write)
@@ -109,14 +110,15 @@ class Ledger:
         """Remove what has outlived its time. It blocks. Raises `LedgerError`."""
         return self._vault.expire(self._clock())
 
-    def _restored(self, dialect: Dialect, body: bytes, tenant: str) -> Prepared:
+    def _restored(self, dialect: Dialect, body: bytes, tenant: str, asker: Asker) -> Prepared:
         transcript = dialect.continuation.transcript(body)
         if _SEALED not in body and not self._vault.knows(tenant, root_of(transcript.opening())):
-            return Prepared(body, body)
-        found = restore(transcript, lambda before, visible: self._vault.find(tenant, before, visible))
+            return Prepared(body, body, asker=asker)
+        found = restore(transcript, lambda before, visible: self._vault.find(tenant, before, visible), asker)
         if found.entries:
             self._vault.touch(tenant, found.entries, self._clock())
-        return _prepared(body, found, transcript.body(found.messages) if found.is_changed else body)
+        prepared = _prepared(body, found, transcript.body(found.messages) if found.is_changed else body)
+        return replace(prepared, asker=asker)
 
 
 def _without(dialect: Dialect, body: bytes) -> Prepared:
