@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from interceptors.context import FactFailure
 from interceptors.facts import KEYS_MAX
-from interceptors.kinds import Kind
+from interceptors.kinds import Kind, Remark
 from interceptors.receipts import Decided
 from policies import yaml_reader
 from policies.expressions import parser
@@ -60,6 +60,7 @@ def _metrics() -> dict[str, set[str]]:
     metrics.decided(tool="t", is_known=True, ruling=Ruling.FORBID, reason="r", hold_seconds=0.1)
     metrics.fact_read("order", FactFailure.MISSING)
     metrics.unknown_type("chat", "t")
+    metrics.remarked(Remark.FALSE_CLAIM, tool="t", is_known=True)
     families = text_string_to_metric_families(metrics.exposition().decode())
     # `_created` says since when a counter counts: the client library's own series.
     used = (family for family in families if not family.name.endswith("_created"))
