@@ -89,7 +89,7 @@ class TextReader:
         first = events[0] if events else None
         if not isinstance(first, FrameRead):
             return events
-        if isinstance(first.value, dict):
+        if first.value is not None:
             try:
                 found = self._finder.find(first.value, holds=self._holds)
             except MisplacedTextError:
