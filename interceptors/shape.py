@@ -10,7 +10,7 @@ from interceptors.causes import RefusalCause
 from interceptors.decisions import Verdict
 from interceptors.schema import UnusableSchemaError, violation
 from interceptors.strict_json import StrictJsonError, check_exact
-from policies.model import Ruling
+from policies.model import Ruling, folded
 
 if TYPE_CHECKING:
     from interceptors.case import Case
@@ -38,12 +38,22 @@ def _name(case: Case, call: ToolCall) -> tuple[Verdict, ...]:
         return (case.verdict(_NAME, RefusalCause.AMBIGUOUS_TOOL),)
     declared = case.context.declared.get(case.key)
     spelled = declared.name if declared is not None else case.found.tool.name if case.found.is_named else call.name
-    if call.name != spelled:
+    if call.name != spelled or _is_disguised(case, call):
         return (case.verdict(_NAME, RefusalCause.MALFORMED, detail=Cause.NAME_SPELLING.value),)
     if not case.found.is_named:
         verdict = case.verdict(_NAME, RefusalCause.UNKNOWN_TOOL)
         return () if verdict.ruling is Ruling.ALLOW else (verdict,)
     return ()
+
+
+def _is_disguised(case: Case, call: ToolCall) -> bool:
+    """Whether a client that does not look at the toolset would run another tool: one of the request, or, where this one
+    is unknown, one that the policy names."""
+    toolset, slash, member = call.name.rpartition("/")
+    if not (toolset and slash) or case.key in case.context.declared:
+        return False
+    key = folded(member)
+    return key in case.context.declared or (not case.found.is_named and key in case.policy.tools)
 
 
 def _content(case: Case, call: ToolCall) -> tuple[Verdict, ...]:
