@@ -83,6 +83,8 @@ class Family:
     seen: Seen = field(init=False)
     free: set[int] = field(default_factory=set)  # ids of talks whose next request may differ from what was seen
     rewritten: set[int] = field(default_factory=set)  # ids of talks whose beginning is no longer what was sent
+    is_named: bool = False
+    has_twins: bool = False  # the same request was answered more than once: without a name they cannot be told apart
     lost: bool = False
     losses: int = 0
     last_gate: int = -1
@@ -98,7 +100,9 @@ class Family:
         self.talks = [talk]
         self.seen = Seen(dialect, self.rules, talk.habits.keeps_thinking, talk.habits.keeps_thinking)
         self.losses, self.births = self.world.losses, self.world.births
-        self.headers = request_headers(dialect, session_header(f"cus_{self.seed}"))
+        self.is_named = self.dice.random() < 0.6
+        name = {"x-session-id": f"s{self.seed}"} if self.is_named else {}
+        self.headers = request_headers(dialect, session_header(f"cus_{self.seed}") | name)
 
     async def live(self, turns: int) -> None:
         """So many turns, or until something is wrong."""
@@ -115,6 +119,7 @@ class Family:
         """One request, repeated until it is answered; then perhaps once more, and the newer answer counts."""
         repeats = 2 if self.dice.random() < 0.06 else 1
         self.counts["retry"] += repeats - 1
+        self.has_twins = self.has_twins or repeats > 1
         answer: Any = None
         done = 0
         for _ in range(repeats):
@@ -127,6 +132,7 @@ class Family:
                     answer = got if answer is None or self.dice.random() < 0.5 else answer
                     break
                 self.counts["repeated after a failure"] += 1
+                self.has_twins = True
         if answer is None:
             self.problems.append("no answer")
             return done
@@ -173,6 +179,8 @@ class Family:
         if self.seen.requests and (wrong := self.seen.problems(legs[0].body)):
             if id(talk) in self.free:
                 self.counts["differs, as it may"] += 1
+            elif self.has_twins and not self.is_named:
+                self.counts["differs, for its twin"] += 1
             else:
                 self.problems += wrong
         self.free.discard(id(talk))
@@ -194,6 +202,7 @@ class Family:
             self._rewind(talk, self.dice.choice(places[1:]))
         elif chance < 0.93 and not talk.calls() and len(self.talks) < 3:
             self.counts["fork"] += 1
+            self.has_twins = True
             self.talks.append(talk.fork())
             if self.lost:
                 self.free.add(id(self.talks[-1]))
@@ -208,6 +217,7 @@ class Family:
 
     def _rewind(self, talk: Talk, place: int) -> None:
         self.counts["rewind"] += 1
+        self.has_twins = True
         talk.rewind(place)
         if self.dice.random() < 0.5:
             talk.variant += 1
@@ -254,6 +264,7 @@ class Family:
             self.counts["lost ledger"] += 1
             self._lose()
         self.counts["turns"] += 1
+        self.counts["of a conversation with a name"] += self.is_named
         self.counts[f"{talk.dialect.value}, {'stream' if talk.streamed else 'body'}"] += 1
         self.counts.update(f"client {name}" for name in talk.habits.names())
         self.counts["after a restart"] += self.world.births != self.births
