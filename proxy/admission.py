@@ -16,6 +16,7 @@ from proxy.identity import Caller, UnknownCredentialError, identify
 from proxy.session_header import SessionHeaderError
 from proxy.sessions import conversation_of
 from proxy.store import StoreError
+from proxy.web_pages import is_of_foreign_page
 from proxy.wire import envelope
 from proxy.wire.dialect import Fault
 
@@ -153,6 +154,11 @@ class Admission:
         key = self._with.connected.upstreams[way.upstream].key
         if key is None:
             return up
+        if not self._with.policy.last().revision.tokens and is_of_foreign_page(fields):
+            message = (
+                "without identities the provider's key is for this machine only: the host or the origin is another"
+            )
+            raise RefusedError(Fault.FORBIDDEN, "foreign_page", message)
         return replaced(up, key, provider=way.dialect.provider, credentials=presented(fields))
 
     def conversation(self, fields: RequestHeaders, view: RequestView) -> str:
