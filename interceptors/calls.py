@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-Json: TypeAlias = "None | bool | str | int | Decimal | list[Json] | dict[str, Json]"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from decimal import Decimal
+
+Json: TypeAlias = "bool | str | int | Decimal | list[Json] | dict[str, Json] | None"
 
 
 class Cause(Enum):

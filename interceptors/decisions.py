@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from interceptors.calls import Json
-from interceptors.context import FactKey
-from interceptors.obligations import Obligation
-from interceptors.usage import UsageKey
-from policies.model import Category, Ruling
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from interceptors.calls import Json
+    from interceptors.context import FactKey
+    from interceptors.obligations import Obligation
+    from interceptors.usage import UsageKey
+    from policies.model import Category, Ruling
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from interceptors.calls import Json, ToolCall
@@ -14,6 +13,7 @@ from interceptors.usage import Charge, ConfirmationKey, Usages, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime, timedelta
 
     from interceptors.decisions import Decision
 
@@ -71,8 +71,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class UseConfirmation:
-    """Take the answered question away, in the transaction of the receipt: one that is gone, or newer, confirms nothing.
-    """
+    """Take the answered question away, in the receipt's transaction: one that is gone, or newer, confirms nothing."""
 
     key: ConfirmationKey
     asked_at: datetime

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
-from typing import Final, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
 
 from policies.currencies import exponent
 from policies.values import Money, render
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 PLACES: Final = 6
 """Decimal places of a plain number that is counted; money has those of its currency."""
@@ -43,8 +45,7 @@ class IntentKey:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationKey:
-    """A call that the customer may be asked about. `name` says who asks whom, of which tool, and what its arguments are.
-    """
+    """A call that the customer may be asked about. `name` says who asks whom, of which tool, with what arguments."""
 
     name: str
 

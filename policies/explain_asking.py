@@ -21,8 +21,8 @@ def asking_lines(policy: Policy, tool: Tool) -> Iterator[str]:
         yield f"  Asked back (low_confidence) where {value} is below {sure.clarify_below},"
         yield f"  and passed to a person where it is below {sure.escalate_below}, or is no number from 0 to 1."
     if tool.confirm is Confirm.USER:
-        yield "  Where all else allows it, the gate asks the customer whether exactly this call is wanted (confirm). Only a"
-        yield "  clear yes in the next message counts, for this call only, once, within 15 minutes."
+        yield "  Where all else allows it, the gate asks the customer whether exactly this call is wanted (confirm)."
+        yield "  Only a clear yes in the next message counts, for this call only, once, within 15 minutes."
 
 
 def language_lines(policy: Policy) -> Iterator[str]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def check(node: Node, scope: Scope) -> Node:  # noqa: PLR0911 - one return a kind of node
+def check(node: Node, scope: Scope) -> Node:
     """`ExpressionError` for an undeclared path, an unknown function, and kinds that do not go together."""
     match node:
         case Literal():

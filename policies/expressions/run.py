@@ -73,7 +73,7 @@ class Run:
         self.spend(len(value))
         return value
 
-    def value(self, found: object, steps: tuple[str, ...], depth: int = 0) -> Value:  # noqa: PLR0911 - one return a kind
+    def value(self, found: object, steps: tuple[str, ...], depth: int = 0) -> Value:
         """`found` in the one form of its kind: numbers bounded and decimal, timestamps in UTC, lists as tuples."""
         if type(found) is str or type(found) is bool:
             return found

@@ -114,7 +114,7 @@ class _Speaker:
         compound = isinstance(node, Junctive | Not | Comparison | Membership | Arithmetic | Negation)
         return f"({text})" if compound else text
 
-    def _value(self, node: Node) -> str:  # noqa: PLR0911 - one return a kind of node
+    def _value(self, node: Node) -> str:
         match node:
             case Literal(value=value):
                 return _spoken(value)

@@ -145,7 +145,7 @@ def walk(node: Node) -> Iterator[tuple[Node, int]]:
         waiting.extend((child, depth + 1) for child in children(current))
 
 
-def to_source(node: Node) -> str:  # noqa: PLR0911 - one return a kind of node
+def to_source(node: Node) -> str:
     """The expression as text that parses to the same tree, in parentheses wherever an operator stands in another."""
     match node:
         case Literal(value=value):

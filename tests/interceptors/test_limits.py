@@ -247,7 +247,7 @@ def test_a_fact_that_counts_neither_frees_nor_doubles(steps: list[tuple[int, int
 
 
 def test_an_intent_is_open_executed_or_new() -> None:
-    """While executed, the rule's reason; while held or unknown, `pending_reconciliation`; `within` ends only the first."""
+    """Executed: the rule's reason; held or unknown: `pending_reconciliation`; `within` ends only the first."""
     deciding = desk(TWICE)
 
     def outcome(use: IntentUse) -> tuple[Ruling, str]:

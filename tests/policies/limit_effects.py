@@ -5,7 +5,11 @@ from __future__ import annotations
 HEAD = """\
 time_zone: Europe/Berlin
 reasons: {r: {category: policy}, s: {category: policy}}
-facts: {f: {key: {pattern: '[a-z]+'}, file: f.json, fields: {paid: {money: USD, unit: minor}, gone: {money: USD, unit: minor}}}}
+facts:
+  f:
+    key: {pattern: '[a-z]+'}
+    file: f.json
+    fields: {paid: {money: USD, unit: minor}, gone: {money: USD, unit: minor}}
 """
 TOOL = (
     HEAD + "tools: {t: {facts: {f: args.a}, arguments: {a: {pattern: '[a-z]+'}, b: {pattern: '[a-z]+'},"

@@ -1,4 +1,4 @@
-"""Limits in YAML: each key has an effect on a decision or a record, and what makes no sense is an error that says why."""
+"""Limits in YAML: each key has an effect on a decision or a record; what makes no sense is an error that says why."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ def test_limits_are_told_in_sentences() -> None:
         "t",
     )
     assert (
-        "1. Refused (r) where the sum of args.n of all calls for one args.a in one day (Europe/Berlin) would be more than"
-        " 100.00 USD." in text
+        "1. Refused (r) where the sum of args.n of all calls for one args.a in one day (Europe/Berlin) would be more"
+        " than 100.00 USD." in text
     )
     assert "2. Refused (r) where a call with the same args.a was executed in the last 1d." in text
     assert 'result.status is "no", a person resolves it, or it never left the gate.' in text

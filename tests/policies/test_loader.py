@@ -11,7 +11,7 @@ import pytest
 from policies import PolicyError, load_policy, load_policy_text
 from policies.documents import keys
 from policies.guards import Egress, EgressList, FromResult, FromUser
-from policies.model import FileSource, HttpSource, Mode, OnRefusal, Policy, Ruling, ToolEffect, UnknownTools
+from policies.model import FileSource, HttpSource, Mode, Policy, Ruling, ToolEffect, UnknownTools
 from policies.values import Kind, Money, Unit
 
 EVERY_KEY = Path(__file__).parents[2].joinpath("fixtures/policies/every_key.yaml")

@@ -192,7 +192,8 @@ def dumped(tree: Any) -> str:
     class Dumper(yaml.SafeDumper):
         pass
 
-    plain = {"0", "0.5", "0.9", "1", "3", "9", "30", "14", "1000.10", "true", "false", "14d", "500.00 USD", "2026-01-31"}
+    plain = {"0", "0.5", "0.9", "1", "3", "9", "30", "14", "1000.10", "true", "false", "14d"}
+    plain |= {"500.00 USD", "2026-01-31"}
 
     def scalar(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
         if text in plain:

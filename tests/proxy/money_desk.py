@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interceptors.calls import ToolCall
 from interceptors.context import FactDocument, FactKey, FactResult
-from interceptors.kinds import MoneyState
 from interceptors.pipeline import Pipeline
 from interceptors.strict_json import parse
 from policies import load_policy_text
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from interceptors.calls import Call
+    from interceptors.kinds import MoneyState
     from proxy.store import Store
 
 POLICY = """\

@@ -254,7 +254,9 @@ def test_the_table_of_limits_is_the_limits() -> None:
     assert [info.name for info in LIMITS] == [f.name for f in fields(Limits)]
     for info in LIMITS:
         assert info.minimum <= info.default == getattr(Limits(), info.name) <= info.maximum
-        assert info.name.removesuffix("_max").endswith(("_ms", "_bytes", "headers", "concurrent", "failures", "flight", "rounds"))
+        assert info.name.removesuffix("_max").endswith(
+            ("_ms", "_bytes", "headers", "concurrent", "failures", "flight", "rounds")
+        )
         assert info.outcome
         assert info.name not in LIMITS_LATER
     assert (Limits().hold_ms_max, Limits().held_bytes_max) == (10_000, 8 << 20)

@@ -1,4 +1,4 @@
-"""Money through the gate's judge and store: no order of turns, retries, results and failures pays twice or past a cap."""
+"""Money through the gate's judge and store: no order of turns, retries, results, failures pays twice or past a cap."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def test_sixty_and_sixty_of_a_hundred(store: Store) -> None:
-    """In one turn, where both see the same snapshot, and in two: one is paid, the other gets the limit's own outcome."""
+    """In one turn, where both see the same snapshot, and in two: one is paid, the other gets the limit's outcome."""
     desk = await open_desk(store)
     desk.orders["A2"] = desk.orders["A1"]
     assert await desk.said("60", "60") == ["allow", "over_paid"]
@@ -149,7 +149,7 @@ INJECT = "    inject: idempotency_key"
 
 
 async def test_a_retry_with_a_key_goes_through_once(store: Store) -> None:
-    """A 504 after the payment, an agent that starts again: the same key and the same money, until a result settles it."""
+    """A 504 after the payment, an agent that starts again: the same key, the same money, until a result settles it."""
     desk = await open_desk(store, (OVER_PAID, TWICE), INJECT)
     [first] = await desk.turn("60")
     await desk.settle(first, UNKNOWN)

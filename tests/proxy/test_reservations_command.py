@@ -80,7 +80,7 @@ async def gate(tmp_path: Path) -> AsyncIterator[tuple[Desk, Path, str]]:
 
 
 async def test_a_person_lists_and_resolves(gate: tuple[Desk, Path, str]) -> None:
-    """From the command line, with the owner's token and a reason: the money is free, and the receipt says who and why."""
+    """From the command line, with the owner's token and a reason: the money is free; the receipt says who and why."""
     desk, state, _ = gate
     listed = await asyncio.to_thread(_run, "reservations", "list", "--state", str(state), "--json")
     [one] = [json.loads(line) for line in listed.stdout.splitlines()]
@@ -173,7 +173,7 @@ async def test_what_is_held_too_long_becomes_unknown_by_itself(tmp_path: Path) -
         sweep = asyncio.ensure_future(
             expire_held(flaky, lambda: NOW + timedelta(hours=1), lambda: failures.append(None), every=0.01)
         )
-        while await desk.states() != ["unknown"]:
+        while await desk.states() != ["unknown"]:  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0.01)
         sweep.cancel()
         assert failures == [None]
