@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from zoneinfo import ZoneInfo
 
+    from policies.asking import ReplyLanguage
     from policies.lists import Lists
     from policies.matrix import Cases
     from policies.model import Fact, Identity, Origin, Reason, SessionField
     from policies.nodes import MappingNode, Node
     from policies.patterns import Pattern
+    from policies.texts import Structured
     from policies.values import Value
 
 LANGUAGE = 1
@@ -49,9 +51,7 @@ class PolicyError(DocumentError):
 def compile_policy(
     root: MappingNode, folder: Path, files: tuple[Path, ...], revision: str, lists: Lists | None = None
 ) -> Policy:
-    """The policy that `root` states. `PolicyError` with all problems found; relative paths start at `folder`, the files
-    of allowlists are read through `lists`.
-    """
+    """The policy that `root` states, or `PolicyError` with all problems. Relative paths start at `folder`."""
     problems = Problems()
     with problems.collect():
         root.check_keys(keys.TOP, keys.LATER)
@@ -59,12 +59,7 @@ def compile_policy(
     head.read("language", _language, LANGUAGE, required=True)
     settings = _settings(head)
     parts = _parts(head, folder, settings.unknown_tools, lists)
-    no_patterns: tuple[Pattern, ...] = ()
-    session = {name: field.type for name, field in present(parts.session).items()}
-    language = head.read("reply_language", lambda node: read_reply_language(node, session), None)
-    not_user = head.read("not_user", lambda node: read_not_user(node, problems), no_patterns)
-    structured = head.entries("structured", lambda node: read_structured(node, parts.tools, problems))
-    claims = head.entries("claims", lambda node: read_claims(node, spellings(parts.tools), problems))
+    spoken = _spoken(head, parts)
     if problems:
         raise PolicyError(problems.found)
     return Policy(
@@ -83,15 +78,15 @@ def compile_policy(
         facts=present(parts.facts),
         tools={key: placed.tool for key, placed in present(parts.tools).items()},
         unknown_tool=_unknown_tool(parts.defaults, None if parts.governed is None else parts.governed.cases),
-        reply_language=language,
+        reply_language=spoken.language,
         cases=None if parts.governed is None else parts.governed.cases,
         files=files,
         revision=revision,
         constant_origins=_origins(root.get("constants")),
-        not_user=not_user,
-        structured=structured,
+        not_user=spoken.not_user,
+        structured=spoken.structured,
         text_calls=settings.text_calls,
-        claims=claims,
+        claims=spoken.claims,
     )
 
 
@@ -120,6 +115,27 @@ class _Parts(NamedTuple):
     identities: dict[str, Identity]
     replies: dict[str, Reason]
     governed: Governed | None = None
+
+
+class _Spoken(NamedTuple):
+    """The sections about what is said beside calls."""
+
+    language: ReplyLanguage | None
+    not_user: tuple[Pattern, ...]
+    structured: dict[str, Structured]
+    claims: dict[str, tuple[Pattern, ...]]
+
+
+def _spoken(sections: _Sections, parts: _Parts) -> _Spoken:
+    problems = sections.problems
+    no_patterns: tuple[Pattern, ...] = ()
+    session = {name: field.type for name, field in present(parts.session).items()}
+    return _Spoken(
+        sections.read("reply_language", lambda node: read_reply_language(node, session), None),
+        sections.read("not_user", lambda node: read_not_user(node, problems), no_patterns),
+        sections.entries("structured", lambda node: read_structured(node, parts.tools, problems)),
+        sections.entries("claims", lambda node: read_claims(node, spellings(parts.tools), problems)),
+    )
 
 
 def _settings(sections: _Sections) -> _Settings:

@@ -9,26 +9,26 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from interceptors.calls import Call, Proposal, Proposer, ToolCall
 from interceptors.causes import RefusalCause
-from interceptors.context import Context, DeclaredTool, FactKey, FactResult
+from interceptors.context import Context, DeclaredTool
 from interceptors.decisions import Decision, Needs
 from interceptors.history import EMPTY, History
 from interceptors.obligations import injected, injection_of
 from policies.model import Mode, Ruling
 from proxy.answers import with_repetition
+from proxy.informant import Basis, Informant
 from proxy.recording import Holding
 from proxy.store import Entry, Store, StoreError, new_receipt_id
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from interceptors.calls import Json
-    from interceptors.usage import Usage, UsageKey, Usages
     from proxy.clock import Clock
     from proxy.facts_reader import FactsReader
     from proxy.outcomes import Outcomes
@@ -52,15 +52,6 @@ class Scene:
     history: History = EMPTY
     read_history: Callable[[], Awaitable[History]] | None = None  # where `history` was not read yet
     heard: dict[tuple[str, str], int] = field(default_factory=dict)  # refusals that the model has heard, by call
-
-
-@dataclass(frozen=True, slots=True)
-class Basis:
-    """What a decision was made on, to make it anew where more was used meanwhile."""
-
-    context: Context
-    facts: Mapping[FactKey, FactResult]
-    usages: Usages
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,34 +201,11 @@ class Judge:
         basis = Basis(context, {}, {})
         if any(isinstance(answer, Needs) for answer in answers.values()):
             async with self._limit(began):
-                basis = await self._inform(answers, proposals, context, scene, revision)
+                basis = await Informant(self.facts, self.store, revision, scene.read_history).inform(
+                    answers, proposals, context
+                )
         decisions = {key: answer for key, answer in answers.items() if isinstance(answer, Decision)}
         return decisions, basis
-
-    async def _inform(
-        self,
-        answers: dict[Key, Decision | Needs],
-        proposals: Mapping[Key, Proposal],
-        context: Context,
-        scene: Scene,
-        revision: Revision,
-    ) -> Basis:
-        """Fetch what the answers still need, and decide with it, until each is a decision."""
-        facts: dict[FactKey, FactResult] = {}
-        usages: dict[UsageKey, Usage] = {}
-        while waiting := {key: answer for key, answer in answers.items() if isinstance(answer, Needs)}:
-            unread, unasked = _unread(waiting.values(), facts), _unasked(waiting.values(), usages)
-            unheard = not context.history.is_read and any(needs.history for needs in waiting.values())
-            assert unread or unasked or unheard, "the pipeline asked again for what it was given"
-            if unheard:
-                history = EMPTY if scene.read_history is None else await scene.read_history()
-                context = replace(context, history=history)
-            if unread:
-                facts |= await self.facts.read(unread, revision.facts)
-            if unasked:
-                usages |= await self.store.usages(unasked)
-            answers |= {key: revision.pipeline.decide(proposals[key], context, facts, usages) for key in waiting}
-        return Basis(context, facts, usages)
 
     def _limit(self, began: float) -> asyncio.Timeout:
         """What is left of the time that calls may be held; a timer is made only where something is waited for."""
@@ -251,11 +219,3 @@ class Judge:
     def _with(judgment: Judgment, cause: RefusalCause, receipt: str) -> Judgment:
         decision = judgment.revision.pipeline.refuse(judgment.proposal, cause)
         return Judgment(judgment.proposal, decision, judgment.revision, judgment.hold_ms, receipt)
-
-
-def _unread(waiting: Iterable[Needs], facts: Mapping[FactKey, FactResult]) -> list[FactKey]:
-    return [key for key in dict.fromkeys(key for needs in waiting for key in needs.facts) if key not in facts]
-
-
-def _unasked(waiting: Iterable[Needs], usages: Usages) -> list[UsageKey]:
-    return [key for key in dict.fromkeys(key for needs in waiting for key in needs.usages) if key not in usages]

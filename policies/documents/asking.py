@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import re2
@@ -17,13 +18,25 @@ if TYPE_CHECKING:
 
     from policies.documents.rules import Place
     from policies.expressions import Expression
-    from policies.model import Argument
+    from policies.model import Argument, Tool
     from policies.nodes import MappingNode, Node
+    from policies.problems import Problems
     from policies.values import Type
 
 LANGUAGE_TAG: Final = re2.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 
 _SESSION: Final = "session."
+
+
+def with_asking(tool: Tool, mapping: MappingNode, place: Place, problems: Problems) -> Tool:
+    """The tool with what it asks."""
+    with problems.collect():
+        if (node := mapping.get("confidence")) is not None:
+            tool = replace(tool, confidence=read_confidence(node, place))
+    with problems.collect():
+        if (node := mapping.get("confirm")) is not None:
+            tool = replace(tool, confirm=read_confirm(node, tool.arguments))
+    return tool
 
 
 def read_confidence(node: Node, place: Place) -> Confidence:

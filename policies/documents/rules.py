@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from policies.documents import keys
+from policies.documents.scalars import identifier
 from policies.expressions import Expression, ExpressionError, Scope, compile_expression
 from policies.model import Rule, Ruling
 from policies.nodes import listed, suggestion
@@ -84,3 +85,13 @@ def _read_rule(mapping: MappingNode, rule_id: str, place: Place, problems: Probl
                 conditions[key] = place.condition(node)
     reason = place.reason(mapping.require(rulings[0]))
     return Rule(rule_id, Ruling(rulings[0]), reason, conditions.get("when"), conditions.get("unless"), mapping.origin)
+
+
+def read_escalation(mapping: MappingNode, place: Place, problems: Problems) -> dict[str, Template]:
+    """The lines of the summary that a person reads."""
+    found: dict[str, Template] = {}
+    for name, node in mapping.entries.items():
+        with problems.collect():
+            node.apply(identifier, name)
+            found[name] = place.template(node)
+    return found

@@ -9,14 +9,13 @@ import re2
 
 from policies.documents import keys
 from policies.documents.arguments import arguments_type, read_arguments
-from policies.documents.asking import read_confidence, read_confirm
+from policies.documents.asking import with_asking
 from policies.documents.facts import fact_type
 from policies.documents.fee_schedules import read_fees
 from policies.documents.guards import GuardScope, read_egress
 from policies.documents.limits import Limits, read_limits
 from policies.documents.money import with_money
-from policies.documents.rules import Place, read_rules
-from policies.documents.scalars import identifier
+from policies.documents.rules import Place, read_escalation, read_rules
 from policies.documents.settlement import read_settle_within
 from policies.expressions import EACH, Expression, ExpressionError, Scope, compile_expression, dotted
 from policies.model import SETTLE_WITHIN, Argument, Batch, Fact, FactUse, OnRefusal, Rule, Tool, ToolEffect, folded
@@ -149,12 +148,7 @@ def _read_tool(name: str, mapping: MappingNode, around: Surroundings, defaults: 
     tool = Tool(name, effect, on_refusal, facts, arguments, defaults.rules + rules, escalation, mapping.origin)
     batch = read_batch(mapping, defaults.batch, problems)
     tool = replace(tool, batch=batch, egress=_egress(mapping, defaults.egress, around, problems))
-    with problems.collect():
-        if (node := mapping.get("confidence")) is not None:
-            tool = replace(tool, confidence=read_confidence(node, place))
-    with problems.collect():
-        if (node := mapping.get("confirm")) is not None:
-            tool = replace(tool, confirm=read_confirm(node, arguments))
+    tool = with_asking(tool, mapping, place, problems)
     tool = replace(tool, fee_schedule=fee_schedule)
     return Placed(with_money(tool, mapping, place, around.constants, defaults, problems), place)
 
@@ -190,17 +184,8 @@ def _judged(
             rules = read_rules(node, owner, place, problems)
     with problems.collect():
         if (node := mapping.get("escalation")) is not None:
-            escalation = _read_escalation(node.mapping(), place, problems)
+            escalation = read_escalation(node.mapping(), place, problems)
     return effect, on_refusal, rules, escalation
-
-
-def _read_escalation(mapping: MappingNode, place: Place, problems: Problems) -> dict[str, Template]:
-    found: dict[str, Template] = {}
-    for name, node in mapping.entries.items():
-        with problems.collect():
-            node.apply(identifier, name)
-            found[name] = place.template(node)
-    return found
 
 
 def read_uses(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policies.asking import CLARIFY_BELOW, ESCALATE_BELOW
 from policies.model import Category, Ruling
 from tests.interceptors.builders import context, decided, pipeline, proposal
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     from interceptors.decisions import Decision
     from interceptors.pipeline import Pipeline
 
@@ -66,6 +66,14 @@ def test_the_bounds(confidence: object, ruling: Ruling, reason: str) -> None:
     decision = act(confidence)
     assert (decision.ruling, decision.reason) == (ruling, reason)
     assert decision.category in (None, Category.ESCALATED, Category.VALIDATION)
+
+
+def test_the_bounds_are_those_of_the_policy_model() -> None:
+    """What the page and the table above say is what a tool has that says nothing else."""
+    sure = SURE.policy.tools["act"].confidence
+    assert sure is not None
+    assert (sure.clarify_below, sure.escalate_below) == (CLARIFY_BELOW, ESCALATE_BELOW)
+    assert (Decimal("0.80"), Decimal("0.60")) == (CLARIFY_BELOW, ESCALATE_BELOW)
 
 
 def test_a_tool_has_its_own_bounds() -> None:

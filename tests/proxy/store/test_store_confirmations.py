@@ -134,23 +134,3 @@ async def test_the_store_keeps_no_word_of_the_question(store: Store) -> None:
     [(name, _)] = await store.read(lambda reader: rows(reader._connection))
     assert "refund" not in name
     assert "A1" not in name
-
-
-async def test_a_conversation_is_read_when_a_question_would_be_asked(store: Store) -> None:
-    """The judge fetches a history that nobody has read, once, and only for a call that would be asked about."""
-    desk = await open_desk(store)
-    reads: list[int] = []
-
-    async def read() -> History:
-        reads.append(1)
-        question = "I need some more information before I can do this. Could you check the details with me?"
-        return History(tuple(Said(Author.ASSISTANT, question, turn) for turn in (1, 3)))
-
-    scene = Scene(
-        "ex_1", "anthropic", "m", "t", None, "", {"sub": "c1"}, history=History(is_read=False), read_history=read
-    )
-    calls: dict[Any, Any] = {0: _call('{"order_id":"A1"}', 0), 1: _call('{"amount":1}', 1)}
-    judged = await desk.judge.decide({0: _call('{"order_id":"A1","amount":1}', 0)}, scene)
-    assert (reasons(list(judged.values())), reads) == (["allow"], [])
-    judged = await desk.judge.decide(calls, scene)
-    assert (reasons(list(judged.values())), reads) == (["asked_in_vain", "asked_in_vain"], [1])
