@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from interceptors.arguments import is_sound
 from interceptors.calls import ToolCall
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from policies.fee_schedules import FeeSchedule
     from policies.fees import Blocked, Cancellation, Computed, Input
     from policies.model import Argument
-    from policies.values import Value
+
+T = TypeVar("T")
 
 _NAME: Final = "fee_schedule"
 
@@ -41,7 +42,7 @@ class FeeSchedules:
 
     def judge(self, case: Case) -> tuple[Verdict, ...]:
         declared = case.found.tool.fee_schedule
-        if declared is None or not isinstance(case.call, ToolCall):
+        if declared is None:
             return ()
         lacking = case.failed & declared.facts
         if lacking:
@@ -50,10 +51,10 @@ class FeeSchedules:
             case.roots[ROOT] = Unreadable("the refund could not be computed")
             detail = f"not evaluated: no fact {', '.join(sorted(lacking))}"
             return (Verdict(_NAME, Ruling.ALLOW, rule=declared.id, detail=detail),)
-        return (_row(case, case.call, declared),)
+        return (_row(case, declared),)
 
 
-def _row(case: Case, call: ToolCall, declared: FeeSchedule) -> Verdict:
+def _row(case: Case, declared: FeeSchedule) -> Verdict:
     from policies.fees import Blocked, compute  # noqa: PLC0415 - slow to import; who loaded the schedule has it
 
     cancellation, unread = _cancellation(case, declared)
@@ -64,9 +65,10 @@ def _row(case: Case, call: ToolCall, declared: FeeSchedule) -> Verdict:
     case.roots[ROOT] = _readable(result)
     evidence = _evidence(result)
     detail = f"{result.distance} days before, interval {evidence.interval}: {result.interval.quoted.place}"
-    values = case.environment.roots["args"]
-    given = values.get(declared.amount) if isinstance(values, dict) else None
-    if given == result.refund:
+    call, reading = case.call, case.reading
+    assert isinstance(call, ToolCall), "a malformed call ends in the first stage"
+    assert reading is not None, "a tool with a fee schedule declares its arguments"
+    if reading.values.get(declared.amount) == result.refund:
         return Scheduled(_NAME, Ruling.ALLOW, rule=declared.id, detail=detail, computed=evidence)
     if not declared.injects:
         return Scheduled(_NAME, declared.ruling, declared.reason, declared.id, f"not the refund: {detail}", evidence)
@@ -90,23 +92,22 @@ def _cancellation(case: Case, declared: FeeSchedule) -> tuple[Cancellation, dict
 
     unread: dict[Input, str] = {}
 
-    def read(expression: Expression | None, name: Input) -> Value | None:
+    def read(expression: Expression | None, name: Input, kind: type[T]) -> T | None:
         try:
-            return None if expression is None else expression.evaluate(case.environment)
+            value = None if expression is None else expression.evaluate(case.environment)
         except EvaluationError as error:
             unread[name] = error.message
             return None
+        return value if isinstance(value, kind) else None
 
     kind = declared.schedule.reference
-    paid, price = read(declared.paid, Input.PAID), read(declared.price, Input.PRICE)
-    cancelled_at = read(declared.cancelled_at, Input.CANCELLED_AT)
-    reference = read(declared.reference, Input[kind.name])
+    reference = read(declared.reference, Input[kind.name], date)
     known = Cancellation(
-        paid=paid if isinstance(paid, Money) else None,
-        price=price if isinstance(price, Money) else None,
-        cancelled_at=cancelled_at if isinstance(cancelled_at, datetime) else None,
+        paid=read(declared.paid, Input.PAID, Money),
+        price=read(declared.price, Input.PRICE, Money),
+        cancelled_at=read(declared.cancelled_at, Input.CANCELLED_AT, datetime),
         zone=declared.zone or case.policy.time_zone,
-        dates={kind: reference} if isinstance(reference, date) and not isinstance(reference, datetime) else {},
+        dates={} if reference is None else {kind: reference},
     )
     return known, unread
 
@@ -126,7 +127,7 @@ def _spelled(refund: Money, argument: Argument, model_wrote: Json) -> Json:
     places = {Unit.MAJOR: 0, Unit.MINOR: exponent(refund.currency), Unit.MILLI: 3}[argument.money_unit or Unit.MAJOR]
     number = refund.amount.scaleb(places)
     if isinstance(model_wrote, str):
-        return f"{number:f}" if not places else str(int(number))
+        return f"{number:f}"
     return int(number) if number == number.to_integral_value() else number
 
 

@@ -28,7 +28,7 @@ def placed(value: object, source: Source) -> object:
 
 def _only_place(text: str, source: Source) -> Span | None:
     wanted, within = normalise(text).text, source.normalised
-    at = within.text.find(wanted) if wanted else -1
-    if at < 0 or within.text.find(wanted, at + 1) >= 0:
+    first, last = within.text.find(wanted), within.text.rfind(wanted)
+    if not wanted or first != last or first < 0:
         return None
-    return within.to_source(Span(at, at + len(wanted)))
+    return within.to_source(Span(first, first + len(wanted)))

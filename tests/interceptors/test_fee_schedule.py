@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from interceptors.calls import Proposal, Proposer, ToolCall
 from interceptors.decisions import Decision, Needs, Scheduled
@@ -19,6 +21,7 @@ from interceptors.usage import unused
 from policies import load_policy_text
 from policies.model import Ruling
 from tests.interceptors.builders import HEAD, context, declared, facts, proposal
+from tests.policies.fees.drafts import strict
 
 WALKS = Path(__file__).parents[2] / "fixtures" / "fees" / "harbour-walks"
 ON_TIME = datetime(2026, 6, 20, 10, tzinfo=UTC)  # 11 days before: interval 3, a fee of 80 %
@@ -73,6 +76,7 @@ facts:
       moved_to: date
       asked_at: {{timestamp: iso}}
 tools:
+  note: {{effect: write}}
   refund:
     facts: {{booking: args.booking_id}}
     arguments:
@@ -370,3 +374,58 @@ def test_rules_read_what_was_computed() -> None:
     assert ask(desk(more), "79.80").ruling is Ruling.ALLOW
     blocked = ask(desk(more), "79.80", BOOKING | {"departs_on": None})
     assert [verdict.reason for verdict in blocked.verdicts if verdict.interceptor == "rules"] == ["facts_incomplete"]
+
+
+def test_a_tool_without_a_schedule_has_no_row() -> None:
+    """The gate computes nothing where the policy asks for nothing."""
+    decision = desk().decide(proposal("note"), context(now=ON_TIME), {})
+    assert isinstance(decision, Decision)
+    assert decision.ruling is Ruling.ALLOW
+    assert all(verdict.interceptor != "fee_schedule" for verdict in decision.verdicts)
+
+
+@pytest.mark.parametrize("name", ["gasthof-lindenau", "kiln-workshop"])
+def test_schedules_from_arrivals_and_events_without_a_price(name: str) -> None:
+    """Each example of the golden schedules: the refund passes and a cent more does not, on the date of its own kind."""
+    folder = WALKS.parent / name
+    kind = strict((folder / "candidate.json").read_text(encoding="utf-8"))["reference"]["kind"]
+    fees = FEES | {kind: "booking.departs_on", "cancelled_at": "booking.asked_at"}
+    for one in strict((folder / "expected.json").read_text(encoding="utf-8"))["cases"]:
+        said = {
+            key: value for key, value in (fees | {"zone": one["zone"]}).items() if key not in ("price", "departure")
+        }
+        text = POLICY.format(
+            fees=", ".join(f"{key}: {value}" for key, value in said.items()),
+            more="",
+            amount="{money: EUR, unit: major, min: 0.00 EUR}",
+        )
+        booking = BOOKING | {
+            "paid": int(Decimal(one["paid"]) * 100),
+            "departs_on": one["reference_date"],
+            "asked_at": one["cancelled_at"],
+        }
+        deciding = Pipeline(load_policy_text(HEAD + text, folder=folder))
+        assert ask(deciding, one["refund"], booking).ruling is Ruling.ALLOW
+        assert ask(deciding, str(Decimal(one["refund"]) + Decimal("0.01")), booking).reason == "wrong_amount"
+
+
+DESK = desk(amount="{money: EUR, unit: minor, min: 0.00 EUR}")
+
+
+@given(
+    paid=st.integers(0, 10**7),
+    price=st.integers(0, 10**7),
+    days=st.integers(0, 500),
+    proposed=st.integers(0, 10**7),
+    off_by=st.sampled_from((-100, -1, 1, 100)),
+)
+def test_exactly_one_amount_passes(paid: int, price: int, days: int, proposed: int, off_by: int) -> None:
+    """For any booking and any day: the amount that a refusal names passes, and none beside it."""
+    booking = BOOKING | {"paid": paid, "price": price, "departs_on": str(date(2026, 6, 20) + timedelta(days=days))}
+    first = ask(DESK, str(proposed), booking)
+    right = int(Decimal(row(first).computed.refund.removesuffix(" EUR")) * 100)
+    assert (first.ruling is Ruling.ALLOW) is (proposed == right)
+    assert 0 <= right <= paid
+    assert ask(DESK, str(right), booking).ruling is Ruling.ALLOW
+    if right + off_by >= 0:
+        assert ask(DESK, str(right + off_by), booking).reason == "wrong_amount"

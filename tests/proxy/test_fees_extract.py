@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner, Result
 
-from policies.fees import Source, candidate_schema
-from policies.fees.placing import placed
+from policies.fees import candidate_schema
 from proxy.cli import cli
 from proxy.demo.provider import Provider
 from proxy.demo.serving import serving
@@ -198,18 +197,3 @@ async def test_a_provider_that_is_not_there() -> None:
     result, _ = await extract(Turn(()), Dialect.ANTHROPIC, "--upstream", "anthropic=http://127.0.0.1:9")
     assert result.exit_code == 2
     assert "upstream anthropic: no answer" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "location"),
-    [
-        ("two days", {"document": "t.txt", "start": 4, "end": 13}),
-        ("five days", "as it was"),
-        ("days", "as it was"),
-        ("", "as it was"),
-    ],
-)
-def test_only_what_stands_once_is_placed(text: str, location: Any) -> None:
-    """White space is normalised as the validator does it; what is not there, or twice, keeps what was said of it."""
-    found: Any = placed({"a": [{"text": text, "location": "as it was"}]}, Source("t.txt", "for two \ndays, not days"))
-    assert found["a"][0] == {"text": text, "location": location}

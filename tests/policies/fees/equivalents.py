@@ -39,4 +39,14 @@ EQUIVALENTS: dict[tuple[str, str, str], str] = {
         "rest = text[index + 1 : min(index + _AHEAD, block.end)]",
         "min to max",
     ): "what follows the block decides only whether its last full stop ends the clause, where the block ends anyway",
+    (
+        "fee_schedule",
+        "return value if isinstance(value, kind) else None",
+        "condition always",
+    ): "the loader lets no expression of another type through; it is asked again, in depth",
+    (
+        "fee_schedule",
+        "dates={} if reference is None else {kind: reference},",
+        "condition never",
+    ): "the engine takes a date that is None for one that is missing",
 }

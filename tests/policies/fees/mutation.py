@@ -1,7 +1,8 @@
 """A mutation run for fee schedules: flips one operator, number or condition at a time; a test must fail.
 
-    python -m tests.policies.fees.mutation            # every module of `MODULES`
-    python -m tests.policies.fees.mutation engine     # one
+    python -m tests.policies.fees.mutation                 # every module of `MODULES`
+    python -m tests.policies.fees.mutation engine          # one
+    python -m tests.policies.fees.mutation fee_schedule    # the interceptor
 
 A mutant lives in fresh modules: the mutated one and all that import it, the tests included. It is killed where a test
 fails; examples of hypothesis are not run, so that a kill never hangs on chance.
@@ -40,7 +41,11 @@ MODULES = (
     "reader",
     "atoms",
     "text",
+    "placing",
+    "fee_schedule",
 )
+INTERCEPTOR = "fee_schedule"
+"""The module of `interceptors`; its tests stand there, and the pipeline that holds it is made anew with it."""
 _HELPERS = ("drafts", "refusals", "construct_cases", "item_cases")
 _TESTS = (
     "test_fee_golden",
@@ -49,6 +54,7 @@ _TESTS = (
     "test_fee_reader",
     "test_fee_candidate",
     "test_fee_refusals",
+    "test_fee_placing",
 )
 _FIRST = {
     "engine": "test_fee_engine",
@@ -56,6 +62,7 @@ _FIRST = {
     "schedule": "test_fee_coverage",
     "coverage": "test_fee_coverage",
     "candidate": "test_fee_candidate",
+    "placing": "test_fee_placing",
     **dict.fromkeys(("reader", "cursor", "day_terms", "fee_terms", "clauses", "atoms", "text"), "test_fee_reader"),
 }
 SECONDS_MAX = 2
@@ -106,8 +113,13 @@ class Mutant:
         return ast.fix_missing_locations(tree)
 
 
+def _path(module: str) -> Path:
+    folder = ROOT / "interceptors" if module == INTERCEPTOR else ROOT / "policies" / "fees"
+    return folder / f"{module}.py"
+
+
 def _source(module: str) -> str:
-    return (ROOT / "policies" / "fees" / f"{module}.py").read_text(encoding="utf-8")
+    return _path(module).read_text(encoding="utf-8")
 
 
 def mutants(module: str) -> Iterator[Mutant]:
@@ -213,6 +225,10 @@ def _stale(module: str) -> list[str]:
 @contextmanager
 def _fresh(mutant: Mutant) -> Iterator[None]:
     """`sys.modules` in which the mutant stands where the module stood."""
+    if mutant.module == INTERCEPTOR:
+        with _fresh_interceptor(mutant):
+            yield
+        return
     kept = dict(sys.modules)
     for name in _order():
         importlib.import_module(name)  # not all of them are imported by the package itself
@@ -231,6 +247,19 @@ def _fresh(mutant: Mutant) -> Iterator[None]:
         sys.modules[_PACKAGE] = _filled(package)
         for name in _HELPERS:
             _run(f"{_TEST_PACKAGE}.{name}", _code(ROOT / "tests" / "policies" / "fees" / f"{name}.py"))
+        yield
+    finally:
+        sys.modules.clear()
+        sys.modules.update(kept)
+
+
+@contextmanager
+def _fresh_interceptor(mutant: Mutant) -> Iterator[None]:
+    kept = dict(sys.modules)
+    try:
+        _run("interceptors.fee_schedule", compile(mutant.tree(), str(_path(INTERCEPTOR)), "exec", dont_inherit=True))
+        _run("interceptors.pipeline", _code(ROOT / "interceptors" / "pipeline.py"))
+        _run("tests.interceptors.builders", _code(ROOT / "tests" / "interceptors" / "builders.py"))
         yield
     finally:
         sys.modules.clear()
@@ -265,9 +294,9 @@ def _out_of_time(*_: object) -> None:
 
 def _survives(mutant: Mutant) -> bool:
     with _fresh(mutant):
-        for name in sorted(_TESTS, key=lambda name: name != _FIRST.get(mutant.module, "test_fee_refusals")):
-            code = _code(ROOT / "tests" / "policies" / "fees" / f"{name}.py")
-            for test, arguments in _tests(_run(f"{_TEST_PACKAGE}.{name}", code)):
+        for name in _test_names(mutant.module):
+            code = _code(ROOT / f"{name.replace('.', '/')}.py")
+            for test, arguments in _tests(_run(name, code)):
                 signal.setitimer(signal.ITIMER_REAL, SECONDS_MAX)
                 try:
                     test(**arguments)
@@ -279,10 +308,20 @@ def _survives(mutant: Mutant) -> bool:
                     ValueError,
                     AttributeError,
                     TimeoutError,
+                    RecursionError,
+                    NameError,
                     pytest.fail.Exception,
                 ):
                     return False
     return True
+
+
+def _test_names(module: str) -> list[str]:
+    """The modules of tests, the one first that is most likely to fail."""
+    if module == INTERCEPTOR:
+        return ["tests.interceptors.test_fee_schedule"]
+    ordered = sorted(_TESTS, key=lambda name: name != _FIRST.get(module, "test_fee_refusals"))
+    return [f"{_TEST_PACKAGE}.{name}" for name in ordered]
 
 
 def _tests(module: ModuleType) -> Iterator[tuple[FunctionType, dict[str, Any]]]:

@@ -75,6 +75,13 @@ def test_every_amount_is_exact(one: Any, case: Any) -> None:
     assert result.fee.amount + result.refund.amount == Decimal(case["paid"])
 
 
+def test_schedules_know_whether_they_read_the_price() -> None:
+    """Those with a share of the price, whatever else they hold, and no other."""
+    for one in SCHEDULES:
+        fees = [interval["fee"] for interval in one.value["intervals"]]
+        assert _schedule(one).reads_price is any(fee.get("of") == "price" for fee in fees), one.name
+
+
 def test_notices_tell_what_stands_beside() -> None:
     """A number elsewhere that no rule cites is told, with its place, and refuses nothing."""
     one = golden("harbour-walks")
