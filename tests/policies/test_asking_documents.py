@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policies import Policy, PolicyError, load_policy_text
+from policies.documents.cases import CELLS_MAX
 from policies.explain import explain
 from policies.lint import lint
 from policies.matrix import CaseOfTool
@@ -86,6 +87,12 @@ def test_what_is_refused(name: str) -> None:
     found = told(text)
     assert message in found
     assert found.startswith("policy.yaml:")
+
+
+def test_the_cells_are_bounded() -> None:
+    """A thousand are read, and one more is refused."""
+    cells = ", ".join(f"c{number}: {{t: {CELL}}}" for number in range(CELLS_MAX + 1))
+    assert f"more than {CELLS_MAX} cells" in told(cases(cells=f"{{{cells}}}"))
 
 
 def test_two_keys_for_one_fact_are_refused() -> None:
