@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from interceptors.kinds import MoneyState
-from interceptors.usage import CapKey, CapUse, Charge, IntentKey, IntentUse, OpenIntent, unused
+from interceptors.usage import (
+    CapKey,
+    CapUse,
+    Charge,
+    ConfirmationKey,
+    ConfirmationUse,
+    IntentKey,
+    IntentUse,
+    OpenIntent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +36,9 @@ class _Held:
 
 @dataclass(slots=True)
 class Book:
-    """Reservations in the order in which they were made."""
+    """Reservations in the order in which they were made. `asked_at`: when the customer was asked about the call."""
 
+    asked_at: datetime | None = None
     _held: list[_Held] = field(default_factory=list)
 
     def enter(self, reserve: Reserve, at: datetime, state: MoneyState) -> None:
@@ -40,9 +50,14 @@ class Book:
             self._held.append(_Held(reserve, at, state))
 
     def usage(self, key: UsageKey) -> Usage:
-        if isinstance(key, CapKey):
-            return self._cap(key)
-        return self._intent(key) if isinstance(key, IntentKey) else unused(key)
+        match key:
+            case CapKey():
+                return self._cap(key)
+            case IntentKey():
+                return self._intent(key)
+            case ConfirmationKey():
+                return ConfirmationUse(self.asked_at)
+        assert_never(key)
 
     def _cap(self, key: CapKey) -> CapUse:
         charges = list(self._charges(key))

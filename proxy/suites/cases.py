@@ -70,6 +70,8 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Case:
+    """`asked`: how long ago the gate asked the customer about this call, None where it did not."""
+
     name: str
     now: datetime
     call: Call
@@ -78,6 +80,7 @@ class Case:
     answered: Answered | None
     expected: Expected
     origin: Origin
+    asked: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)

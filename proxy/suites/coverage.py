@@ -108,6 +108,10 @@ def _guards(tool: Tool) -> Iterator[str]:
             yield place.rule(tool, "allow")
         if place.argument.sources:
             yield place.rule(tool, "from")
+    if tool.confirm is not None:
+        yield f"{tool.name}.confirm"
+    if tool.fee_schedule is not None:
+        yield tool.fee_schedule.id
     if tool.egress is not None:
         yield f"egress.{tool.egress.list.value} of {tool.name}"
 

@@ -7,8 +7,21 @@ from typing import Final
 SUITE: Final = ("suite", "now", "defaults", "cases", "equivalent")
 AROUND: Final = ("session", "identity", "facts", "declared", "history", "halted")
 DEFAULTS: Final = (*AROUND, "arguments")
-CASE: Final = ("name", "now", "call", "arguments", "without", "malformed", *AROUND, "earlier", "result", "expect")
-EARLIER: Final = ("call", "arguments", "without", "ago", "state", "facts", "session", "identity", "history")
+CALLED: Final = ("call", "arguments", "without")
+CASE: Final = (
+    "name",
+    "now",
+    "call",
+    "arguments",
+    "without",
+    "malformed",
+    *AROUND,
+    "asked",
+    "earlier",
+    "result",
+    "expect",
+)
+EARLIER: Final = (*CALLED, "ago", "state", "facts", "session", "identity", "history")
 RESULT: Final = ("value", "error")
 EXPECT: Final = (
     "outcome",

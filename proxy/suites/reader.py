@@ -125,6 +125,7 @@ def _case(mapping: MappingNode, now: datetime, given: _Given) -> Case:
         answered=answered,
         expected=expected,
         origin=mapping.origin,
+        asked=None if (node := mapping.get("asked")) is None else node.convert(parse_duration),
     )
 
 

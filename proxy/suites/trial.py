@@ -59,7 +59,7 @@ class _Unanswered(Exception):  # noqa: N818 - the case lacks something, the poli
 
 def run(pipeline: Pipeline, case: Case) -> Trial:
     """Decide the case as the gate would."""
-    book = Book()
+    book = Book(None if case.asked is None else case.now - case.asked)
     before: list[Decision] = []
     try:
         for number, one in enumerate(case.earlier, 1):

@@ -9,9 +9,10 @@ import pytest
 from policies.compile import PolicyError
 from policies.difference.meaning import meaning
 from policies.difference.tools import constant
+from policies.documents import keys
 from policies.files import read_snapshot
 from policies.loader import compile_document, load_snapshot, read_document
-from policies.mutants import edited, edits
+from policies.mutants import edited, edits, tables
 from policies.mutants.spellings import amounts, expressions, patterns
 from policies.values import parse_money
 
@@ -90,3 +91,12 @@ def test_a_bound_of_constants_is_known() -> None:
 
     assert constant(policy, daily.maximum) == parse_money("1000.00 USD")
     assert constant(policy, paid.maximum) is None
+
+
+def test_the_tables_name_keys_of_the_language() -> None:
+    """What is made wrong, or left alone, is a key that there is, or one that a later version brings."""
+    known = {key for found in vars(keys).values() if isinstance(found, tuple) for key in found} | keys.LATER
+    named = {*tables.SILENT, *tables.EXPRESSIONS, *tables.CHOICES, *tables.DROPPED, *tables.LISTS, *tables.AMOUNTS}
+
+    assert named - known - {"constants"} == set()
+    assert known >= tables.ENTRIES

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 from click.testing import CliRunner, Result
 
@@ -399,3 +400,24 @@ def test_a_suite_lies_beside_its_policy(tmp_path: Path) -> None:
     """In its folder, or beside its file under its name."""
     assert suite_of(tmp_path) == tmp_path / "policy_test.yaml"
     assert suite_of(tmp_path / "desk.yaml") == tmp_path / "desk_test.yaml"
+
+
+CONFIRMED = DESK.replace("    rules:", "    confirm: user\n    rules:", 1)
+
+
+def test_a_yes_is_one_to_the_question_of_the_gate() -> None:
+    """Without a question the call is asked about; behind the gate's own words a yes lets it through for 15 minutes."""
+    case = "  - {name: x, call: pay, %s expect: {outcome: %s}}\n"
+    before = "now: 2026-11-30T11:55:00Z,"  # the question knows when it was asked
+    (asked,) = suite(case % (before, "clarify, reason: confirm, fired: [pay.confirm]")).cases
+    trial = run(Pipeline(load_policy_text(CONFIRMED)), asked)
+    assert (trial.against, trial.decision is not None and trial.decision.reason) == ((), "confirm")
+    assert trial.decision is not None
+    said = orjson.dumps(trial.decision.reply).decode()
+    history = f"history: [{{user: about A101}}, {{assistant: {said}}}, {{user: %s}}],"
+
+    assert against(case % (f"{history % 'yes'} asked: 5m,", "allow"), CONFIRMED) == []
+    late = f"{history % 'yes'} now: 2026-11-30T12:10:00Z, asked: 15m,"
+    assert against(case % (late, "clarify, reason: confirm"), CONFIRMED) == []
+    assert against(case % (f"{history % 'maybe'} asked: 5m,", "clarify, reason: confirm"), CONFIRMED) == []
+    assert against(case % (history % "yes", "clarify, reason: confirm"), CONFIRMED) == []
