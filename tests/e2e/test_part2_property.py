@@ -48,7 +48,10 @@ tools:
   read_broken: {effect: read}
 """
 DEFAULT = DEFAULT_REPLIES[Category.POLICY]
-_REPLIES = ("(no read)", "(no write)", "(a person)", DEFAULT, "(malformed)", "(unknown)", "(unclear)")
+_REPLIES = (
+    *("(no read)", "(no write)", "(a person)", "(malformed)", "(unknown)", "(unclear)"),
+    *DEFAULT_REPLIES.values(),
+)
 _MODEL, _BATCH = ", on_refusal: model", ", batch: all_or_nothing"
 _ALLOWED = frozenset({"read_allowed", "write_allowed"})
 VARIANTS = (
