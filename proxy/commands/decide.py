@@ -12,7 +12,7 @@ import orjson
 
 from interceptors.calls import Call, Cause, MalformedToolCall, Proposal, Proposer, ToolCall
 from interceptors.context import Context, FactKey, FactResult
-from interceptors.decisions import Decision, Needs
+from interceptors.decisions import Decision, Needs, Scheduled
 from interceptors.obligations import Ask, Inject, Obligation, Reserve, UseConfirmation
 from interceptors.pipeline import Pipeline
 from interceptors.strict_json import StrictJsonError, parse
@@ -194,6 +194,7 @@ def _shown(decision: Decision) -> dict[str, object]:
                 "ruling": v.ruling.value,
                 "reason": v.reason,
                 "detail": v.detail,
+                **({"computed": v.computed} if isinstance(v, Scheduled) else {}),
             }
             for v in decision.verdicts
         ],
