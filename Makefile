@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs lock bench conformance examiner clean
+.PHONY: help demo test check fix docs lock bench property conformance examiner clean
 
 # The examiner reads with its own SDKs, in an environment of its own: not with what the product was installed with.
 EXAMINER := ../shared/conformance
@@ -44,6 +44,9 @@ docs: $(READY) ## Write the parts of the documentation that are made from the co
 
 bench: $(READY) ## Measure the gate against a plain pass-through
 	$(BIN)/python -m benchmarks
+
+property: $(READY) ## Random conversations before the strict provider: 100,000 turns
+	CALLGATE_PROPERTY_TURNS=$${CALLGATE_PROPERTY_TURNS:-100000} $(BIN)/python -m tests.e2e.test_part2_property
 
 conformance: examiner $(READY) $(EXAMINER_VENV)/.ready ## Examine the gate on recorded exchanges (needs ../shared)
 	$(EXAMINER_VENV)/bin/python $(EXAMINER)/run.py --callgate $(BIN)/callgate \
