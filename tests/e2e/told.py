@@ -76,13 +76,18 @@ class Told:
         found: list[dict[str, Any]] = orjson.loads(self.sent[number])["messages"]
         return found
 
-    async def ask(self, *, take: bool = True) -> Heard:
+    async def ask(self, *, take: bool = True, credential: str = "sk-test") -> Heard:
         """Send what the talk holds, and keep the answer in it."""
         talk = self.talk
+        key = (
+            {"x-api-key": credential}
+            if talk.dialect is Dialect.ANTHROPIC
+            else {"authorization": f"Bearer {credential}"}
+        )
         async with self.desk.session.post(
             self.desk.url + PATHS[talk.dialect],
             data=talk.body(),
-            headers=request_headers(talk.dialect, session_header()),
+            headers=request_headers(talk.dialect, session_header() | key),
         ) as response:
             data = await response.read()
             found = heard(talk.dialect, response.status, dict(response.headers), data)
