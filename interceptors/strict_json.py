@@ -144,6 +144,8 @@ def check_exact(value: Json) -> None:
 def canonical(value: Json) -> bytes:
     """One spelling a meaning: keys sorted by code point, no white space, UTF-8, numbers in plain shortest digits.
 
+    A number past `EXPONENT_MAX`, which `parse` refuses and `parse_envelope` reads, has its exponent in place of zeros.
+
     Numbers of equal value are equal bytes (`1000`, `1000.00`, `1E3`), and never equal to a string. Text is not
     normalised: two strings are equal only when their code points are.
     """
@@ -156,9 +158,21 @@ def canonical(value: Json) -> bytes:
 def _number(value: object) -> orjson.Fragment:
     if not isinstance(value, Decimal):
         raise TypeError(f"no JSON value: {type(value).__name__}")
+    if abs(value.adjusted()) > EXPONENT_MAX:  # of a body whose numbers nobody judged: plain, it may be gigabytes long
+        return orjson.Fragment(_scientific(value))
     if value == value.to_integral_value():
         return orjson.Fragment(str(int(value)))
     return orjson.Fragment(f"{value.normalize(_WIDE):f}")
+
+
+def _scientific(value: Decimal) -> str:
+    """Its digits without the zeros behind them, and their exponent."""
+    sign, digits, exponent = value.as_tuple()
+    text = "".join(map(str, digits))
+    kept = text.rstrip("0")
+    if not kept:
+        return "0"
+    return f"{'-' if sign else ''}{kept}E{int(exponent) + len(text) - len(kept)}"
 
 
 def _with_wide_integers(value: object) -> object:

@@ -178,3 +178,25 @@ def test_different_values_have_different_digests() -> None:
         {"a": 10**30},
     ]
     assert len({digest(value) for value in values}) == len(values)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "form"),
+    [
+        ("1e999999999", "1E999999999"),
+        ("-12.50e400", "-125E399"),
+        ("1e-5000", "1E-5000"),
+        ("0e999999999", "0"),
+        ("1e309", "1E309"),
+        ("1e308", "1" + "0" * 308),
+    ],
+)
+def test_canonical_stays_short(spelling: str, form: str) -> None:
+    """A number of a body that nobody judged keeps its exponent: thirteen bytes must not become a gigabyte of zeros."""
+    assert canonical(parse_envelope(spelling)).decode() == form
+    assert parse_envelope(form) == parse_envelope(spelling)
+
+
+def test_equal_numbers_of_any_size_are_equal_bytes() -> None:
+    """Also past the bound of arguments the spelling of a number does not count."""
+    assert len({canonical(parse_envelope(text)) for text in ("1e400", "1.0e400", "10e399", "0.1E+401")}) == 1
