@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
 
 T = TypeVar("T")
+B = TypeVar("B", bytes, bytearray)
 _STEP_BYTES = 32 * 1024
 
 
@@ -85,8 +86,12 @@ class Summary:
         return max((judgment.hold_ms for judgment in self.judgments), default=0)
 
 
-class _LateError(Exception):
-    """The exchange took longer than `exchange_ms_max`."""
+class _NoBodyError(Exception):
+    """A body that is not there to be judged: too large, too late, or without room for it."""
+
+    def __init__(self, fault: Fault, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 async def guarded(work: Awaitable[T], broke: Callable[[Exception], Awaitable[T]]) -> T:
@@ -113,7 +118,7 @@ class Exchange:
         judge: Judge,
         limits: Limits,
         deadline: float,
-        holds: Callable[[int], None],
+        holds: Callable[[int], bool],
         onward: Onward,
         revision: Revision,
         waits: bool,
@@ -200,6 +205,8 @@ class Exchange:
                 await self._carry_out(self._gate.receive(leg, frame))
             if framer.fault and self._is_on(leg):
                 await self._carry_out(self._gate.break_off(Breach.FRAMING))
+            if not self._holds(self._gate.held_bytes) and self._gate.held_bytes > _STEP_BYTES:
+                await self._carry_out(self._gate.reach(Limit.IN_FLIGHT))
             await self._flush()
         if (last := framer.close()) is not None:
             await self._carry_out(self._gate.receive(leg, last))
@@ -218,13 +225,9 @@ class Exchange:
             leg = self._leg
             try:
                 body = await self._read_body()
-            except _LateError:
+            except _NoBodyError as error:
                 self.summary.ending = Ending.LIMIT
-                await self._fail(Fault.UPSTREAM_TIMEOUT, "the provider's answer took longer than exchange_ms_max")
-                return
-            if body is None:
-                self.summary.ending = Ending.LIMIT
-                await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
+                await self._fail(error.fault, str(error))
                 return
             if body:
                 await self._carry_out(self._gate.receive(leg, Frame(body, None, body)))
@@ -236,25 +239,28 @@ class Exchange:
         await self._down.send(status, self._headers)
         self._verdicts.left()
 
-    async def _read_body(self) -> bytes | None:
-        """The whole body; None where it is larger than `response_bytes_max`."""
+    async def _read_body(self) -> bytes:
+        """The whole body, or `_NoBodyError`."""
         if self._upstream.content.is_eof():  # it came with its head, and nothing is waited for
-            body = self._first + self._upstream.content.read_nowait()
-            return body if len(body) <= self._limits.response_bytes_max else None
-        parts: list[bytes] = []
-        size = 0
+            return self._fitting(self._first + self._upstream.content.read_nowait())
+        body = bytearray()
         try:
             async with asyncio.timeout(self._deadline - time.monotonic()) as limit:
                 while data := await self._next_bytes():
-                    parts.append(data)
-                    size += len(data)
-                    if size > self._limits.response_bytes_max:
-                        return None
+                    body += data
+                    self._fitting(body)
         except TimeoutError:
             if limit.expired():
-                raise _LateError from None
+                raise _NoBodyError(Fault.UPSTREAM_TIMEOUT, "the answer took longer than exchange_ms_max") from None
             raise
-        return b"".join(parts)
+        return bytes(body)
+
+    def _fitting(self, body: B) -> B:
+        if len(body) > self._limits.response_bytes_max:
+            raise _NoBodyError(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
+        if not self._holds(len(body)):
+            raise _NoBodyError(Fault.OVERLOADED, "the gate has no room for the provider's answer")
+        return body
 
     async def _next_bytes(self) -> bytes:
         """A part of one read of upstream: however much came at once, the loop is not kept from others by it."""

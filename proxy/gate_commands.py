@@ -19,6 +19,7 @@ class Limit(Enum):
     HELD_BYTES = "held_bytes_max"
     HOLD = "hold_ms_max"
     EXCHANGE = "exchange_ms_max"
+    IN_FLIGHT = "bytes_in_flight_max"
 
 
 class Write(NamedTuple):

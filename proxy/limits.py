@@ -52,7 +52,11 @@ class Limits:
         15_000, 1_000, 60_000, "while something is held the client hears from the gate at least this often"
     )
     bytes_in_flight_max: int = _limit(
-        512 * _MIB, 16 * _MIB, 1 << 40, "a new request above it is answered with the dialect's overload error"
+        512 * _MIB,
+        16 * _MIB,
+        1 << 40,
+        "above it a new request, or a whole answer as it arrives, is answered with the dialect's overload error, and a "
+        "stream that holds calls is ended by code",
     )
     request_bytes_max: int = _limit(64 * _MIB, 1024, 1 << 31, "a larger request body, as it arrives, is answered 413")
     request_decoded_bytes_max: int = _limit(

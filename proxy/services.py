@@ -64,6 +64,8 @@ class Holding:
         self.now(max(held, self._held))
         return True
 
-    def now(self, held: int) -> None:
+    def now(self, held: int) -> bool:
+        """Whether there is room for as much as it holds now; it counts in either case."""
         self._room.change(held - self._held)
         self._held = held
+        return self._room.fits(0)
