@@ -52,7 +52,7 @@ class AnthropicTranscript:
         blocks = _blocks(message)
         for place, block in enumerate(blocks):
             members = envelope.members(block)
-            if members.get("type") != b'"tool_result"' or envelope.value_of(members["tool_use_id"]) not in calls:
+            if members.get("type") != b'"tool_result"' or _call_of(members) not in calls:
                 continue
             content = members.get("content", b"null")
             parts = envelope.elements(content) if content.startswith(b"[") else []
@@ -74,7 +74,7 @@ class AnthropicTranscript:
         blocks = [block for message in messages for block in _blocks(message)]
         own = [block for block in blocks if _kind(block) == "tool_result"]
         rest = [block for block in blocks if _kind(block) != "tool_result"]
-        by_call = {str(envelope.value_of(envelope.members(block)["tool_use_id"])): block for block in own}
+        by_call = {_call_of(envelope.members(block)): block for block in own}
         by_call |= {result.call: result_block(result) for result in results}
         ordered = [by_call.pop(call) for call in order if call in by_call]
         return [envelope.edited(messages[0], content=envelope.join_list([*ordered, *by_call.values(), *rest]))]
@@ -134,9 +134,10 @@ def turns_of(messages: Sequence[bytes], first: int = 0) -> list[SideTurn]:
     turns = Turns()
     for place, raw in enumerate(messages, first):
         message = envelope.value_of(raw)
-        if not isinstance(message, dict) or message.get("role") not in _SIDES:
+        role = message.get("role") if isinstance(message, dict) else None
+        if not isinstance(role, str) or role not in _SIDES:
             raise envelope.EnvelopeError(f"messages.{place} has no role that is known")
-        turn = turns.at(_SIDES[message["role"]], place)
+        turn = turns.at(_SIDES[role], place)
         content = message.get("content")
         if isinstance(content, str):
             turn.texts.append(content)
@@ -154,7 +155,7 @@ def _read_block(turn: SideTurn, raw: bytes, position: int, block: Any) -> None:
         return
     if not isinstance(block, dict):
         raise envelope.EnvelopeError("a content block is no object")
-    kind = block.get("type")
+    kind = str(block.get("type", ""))
     if kind == "text":
         turn.texts.append(str(block.get("text", "")))
     elif kind == "tool_use":
@@ -213,6 +214,11 @@ def _with_blocks(message: bytes, blocks: list[bytes]) -> bytes:
     """The message with these blocks; a provider takes none without any."""
     blocks = blocks or [envelope.encode({"type": "text", "text": "(no text)"})]
     return envelope.edited(message, content=envelope.join_list(blocks))
+
+
+def _call_of(members: Mapping[str, bytes]) -> str:
+    """The id of the call that a result answers, empty where it names none."""
+    return str(envelope.value_of(members.get("tool_use_id", b'""')))
 
 
 def _kind(block: bytes) -> str:

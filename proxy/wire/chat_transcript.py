@@ -93,20 +93,22 @@ def turns_of(messages: Sequence[bytes], first: int = 0) -> list[SideTurn]:
     turns = Turns()
     for place, raw in enumerate(messages, first):
         message = envelope.value_of(raw)
-        if not isinstance(message, dict) or message.get("role") not in _SIDES:
+        role = message.get("role") if isinstance(message, dict) else None
+        if not isinstance(role, str) or role not in _SIDES:
             raise envelope.EnvelopeError(f"messages.{place} has no role that is known")
-        role = message["role"]
         turn = turns.at(_SIDES[role], place)
         if role in _RESULT_ROLES:
             call = str(message.get("tool_call_id") or message.get("name") or "")
             turn.results.append(result_seen(call, _text(message.get("content")), is_error=False))
             continue
         _read_content(turn, message.get("content"))
-        for position, call_object in enumerate(message.get("tool_calls") or ()):
+        calls, function = message.get("tool_calls") or [], message.get(LEGACY) or {}
+        if not isinstance(calls, list) or not isinstance(function, dict):
+            raise envelope.EnvelopeError(f"messages.{place} has calls of another shape")
+        for position, call_object in enumerate(calls):
             _read_call(turn, raw, ("tool_calls", position), call_object)
-        if message.get(LEGACY):
-            function = message[LEGACY]
-            turn.calls.append(call_seen("", str(function.get("name", "")), _text(function.get("arguments"))))
+        if function:
+            turn.calls.append(call_seen("", str(function.get("name", "")), _arguments(raw, (LEGACY,), function)))
     return turns.found
 
 
@@ -118,14 +120,19 @@ def _read_call(turn: SideTurn, raw: bytes, path: tuple[str | int, ...], call: An
     body: dict[str, Any] = found if isinstance(found, dict) else {}
     name, call_id = str(body.get("name", "")), str(call.get("id", ""))
     if kind == FUNCTION:
-        arguments = body.get("arguments")
-        if isinstance(arguments, dict):  # some clients hold them parsed
-            arguments = envelope.raw_at(raw, *path, kind, "arguments").decode()
-        turn.calls.append(call_seen(call_id, name, _text(arguments)))
+        turn.calls.append(call_seen(call_id, name, _arguments(raw, (*path, kind), body)))
         return
     text = _text(body.get("input"))
     digest = strict_json.digest({"input": text})
     turn.calls.append(CallSeen(call_id, name, {"input": text}, digest))
+
+
+def _arguments(raw: bytes, path: tuple[str | int, ...], function: dict[str, Any]) -> str:
+    """As text; some clients hold them parsed."""
+    arguments = function.get("arguments")
+    if isinstance(arguments, dict):
+        return envelope.raw_at(raw, *path, "arguments").decode()
+    return _text(arguments)
 
 
 def _read_content(turn: SideTurn, content: Any) -> None:
