@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from benchmarks.exchanges import Dialect, Exchange, exchange
+from benchmarks.exchanges import Dialect, Exchange, exchange, hidden_exchange
 
 KIB = 1024
 
@@ -48,6 +48,8 @@ def _cells() -> tuple[Cell, ...]:
         name = f"history of {label}"
         one = exchange(name, Dialect.ANTHROPIC, streamed=False, call=False, body_bytes=size)
         found.append(_cpu(name, 1.5, requests, one, connections=4))
+    hidden = hidden_exchange("history of 200 KB with a hidden turn", 200 * KIB)
+    found.append(_cpu(hidden.name, 2.5, 400, hidden, connections=4))
     name = "first byte of a paced stream"
     paced = exchange(name, Dialect.ANTHROPIC, streamed=True, call=False, seconds_before=0.02)
     found.append(Cell(name, Measure.FIRST_BYTE, 1.05, (paced,), 40, 1))
@@ -58,3 +60,5 @@ def _cells() -> tuple[Cell, ...]:
 
 CELLS = _cells()
 EXCHANGES = {one.name: one for cell in CELLS for one in cell.exchanges}
+BEFORE = {one.before.name: one.before for one in EXCHANGES.values() if one.before is not None}
+"""Exchanges that stand ahead of measured ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ reasons:
 constants: {self_service: 500.00 USD}
 tools:
   lookup_order: {effect: read}
+  peek: {effect: read, rules: [{forbid: wrong_reason}]}
   process_refund:
     effect: write
     arguments:
@@ -62,13 +63,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request, ready to send, and the name under which the upstream knows its answer."""
+    """One request, ready to send, and the name under which the upstream knows its answer.
+
+    `before` is sent once ahead of it: what the gate makes of its answer is not compared.
+    """
 
     name: str
     path: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
     answer: Answer
+    before: Exchange | None = None
 
     def request(self, host: str) -> bytes:
         """The request's bytes for a server at `host` (`127.0.0.1:8080`)."""
@@ -282,3 +287,26 @@ def exchange(
     answer = Answer(kind, parts, streamed, seconds_before, SECONDS_BETWEEN_EVENTS if streamed else 0.0)
     headers = (*credential, ("content-type", "application/json"), ("accept", "application/json"))
     return Exchange(name, path, headers, _compact(_REQUESTS[dialect](body_bytes, streamed)), answer)
+
+
+def hidden_exchange(name: str, body_bytes: int) -> Exchange:
+    """A request of a conversation whose first turn hides a call that was refused; `before` is that turn."""
+    plain = exchange(name, Dialect.ANTHROPIC, streamed=False, call=False, body_bytes=body_bytes)
+    request = json.loads(plain.body)
+    opening = request["messages"][0]
+    calls = [
+        {"type": "tool_use", "id": f"toolu_{tool}", "name": tool, "input": {"order_id": "A1001"}}
+        for tool in ("peek", "lookup_order")
+    ]
+    turn = {**json.loads(_anthropic_json(call=False)), "content": calls, "stop_reason": "tool_use"}
+    first = Exchange(
+        f"{name}, its first turn",
+        plain.path,
+        plain.headers,
+        _compact({**request, "messages": [opening]}),
+        Answer("application/json", (_compact(turn),), streamed=False),
+    )
+    result = {"type": "tool_result", "tool_use_id": "toolu_lookup_order", "content": _words(20)}
+    shown = [{"role": "assistant", "content": calls[1:]}, {"role": "user", "content": [result]}]
+    body = _compact({**request, "messages": [opening, *shown, *request["messages"][1:]]})
+    return replace(plain, body=body, before=first)

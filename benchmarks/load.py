@@ -28,8 +28,11 @@ async def drive(host: str, exchanges: Sequence[Exchange], requests: int, connect
     raw = {one.name: one.request(host) for one in exchanges}
     left = iter(range(requests))
 
+    address, _, port = host.partition(":")
+    for ahead in [one.before for one in exchanges if one.before is not None]:
+        await _prepare(address, int(port), ahead.request(host))
+
     async def work() -> None:
-        address, _, port = host.partition(":")
         reader, writer = await asyncio.open_connection(address, int(port), limit=STREAM_BYTES_MAX)
         try:
             for number in left:
@@ -48,6 +51,18 @@ async def drive(host: str, exchanges: Sequence[Exchange], requests: int, connect
     except ExceptionGroup as failed:
         raise BenchmarkError(f"{host}: {failed.exceptions[0]}") from failed
     return waits
+
+
+async def _prepare(address: str, port: int, request: bytes) -> None:
+    """Send one request and take its answer, whatever it is."""
+    reader, writer = await asyncio.open_connection(address, port, limit=STREAM_BYTES_MAX)
+    try:
+        writer.write(request)
+        async with asyncio.timeout(ANSWER_SECONDS_MAX):
+            length = _length((await reader.readuntil(b"\r\n\r\n")).lower())
+            await reader.readexactly(length or 0)
+    finally:
+        writer.close()
 
 
 async def _read(reader: asyncio.StreamReader, one: Exchange) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import uvloop
 
-from benchmarks.cells import EXCHANGES
+from benchmarks.cells import BEFORE, EXCHANGES
 
 if TYPE_CHECKING:
     from benchmarks.exchanges import Answer
@@ -25,7 +25,7 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._received += data
         while request := self._next():
-            self._answer(EXCHANGES[request].answer)
+            self._answer((EXCHANGES.get(request) or BEFORE[request]).answer)
 
     def _next(self) -> str:
         """The name of the next whole request, which is taken off; empty where there is none yet."""
