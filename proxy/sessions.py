@@ -38,10 +38,10 @@ def _metadata(view: RequestView) -> str:
     named = b"session_id" in view.metadata or b"conversation_id" in view.metadata
     metadata = envelope.value_of(view.metadata) if named else None
     for key in ("session_id", "conversation_id"):
-        if isinstance(metadata, dict) and isinstance(metadata.get(key), str):
+        if isinstance(metadata, dict) and isinstance(metadata.get(key), str) and metadata[key]:
             return f"metadata.{key}:{metadata[key]}"
     cache = envelope.value_of(view.cache_key) if view.cache_key else None
-    return f"prompt_cache_key:{cache}" if isinstance(cache, str) else ""
+    return f"prompt_cache_key:{cache}" if isinstance(cache, str) and cache else ""
 
 
 def _digest(text: str) -> str:
