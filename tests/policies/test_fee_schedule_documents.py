@@ -13,6 +13,7 @@ from interceptors.pipeline import Pipeline
 from policies import PolicyError, load_policy, load_policy_text
 from policies.documents import keys
 from policies.explain import explain
+from policies.fee_schedules import root_type
 from policies.lint import FindingCode, lint
 from tests.interceptors.builders import HEAD, context, facts, proposal
 from tests.interceptors.test_fee_schedule import BOOKING, FEES, ON_TIME, POLICY, WALKS
@@ -179,6 +180,18 @@ def test_the_files_are_part_of_the_revision(folder: Path) -> None:
     with (folder / "source.txt").open("a", encoding="utf-8") as file:
         file.write("\nThank you.\n")
     assert load_policy(folder / "policy.yaml").revision != first.revision
+
+
+def test_the_inputs_of_a_schedule_are_known(folder: Path) -> None:
+    """The facts that it reads, and every expression: what lint, receipts and a fact that fails go by."""
+    declared = load_policy_text(text(price="constants.deposit", more="constants: {deposit: 1.00 EUR}\n"), folder=folder)
+    tool = declared.tools["refund"]
+    assert tool.fee_schedule is not None
+    assert tool.fee_schedule.facts == {"booking"}
+    sources = {one.source for one in tool.fee_schedule.expressions}
+    assert sources == {"booking.paid", "constants.deposit", "booking.departs_on", "now()"}
+    assert root_type("EUR").fields["refund"].currency == "EUR"
+    assert root_type(None).fields.keys() == root_type("EUR").fields.keys()
 
 
 def test_a_fact_cannot_take_the_name_of_what_is_computed() -> None:

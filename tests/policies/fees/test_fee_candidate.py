@@ -13,8 +13,9 @@ import pytest
 
 import policies.fees
 from policies.fees import CandidateError, candidate_schema, read_candidate
+from policies.fees.files import parse_candidate
 from policies.fees.problems import Problem, ProblemKind
-from tests.policies.fees.drafts import NAMES, golden
+from tests.policies.fees.drafts import GOLDEN, NAMES, golden
 from tests.policies.fees.refusals import EARLY_RULE, LATE_RULE, TWO, draft
 
 SCHEMA = Path(policies.fees.__file__).with_name("candidate.schema.json")
@@ -117,3 +118,19 @@ def test_the_schema_accepts_the_golden_candidates(name: str) -> None:
 def test_a_problem_without_a_place_says_so_much() -> None:
     """A message has only the parts that there are."""
     assert str(Problem(ProblemKind.GAP, "period")) == "period: days of the period are in no interval"
+
+
+def test_a_file_holds_one_strict_document() -> None:
+    """The same candidate as from parsed JSON; a repeated key, more behind it and huge numbers are no candidate."""
+    text = (GOLDEN / NAMES[0] / "candidate.json").read_text(encoding="utf-8")
+    assert parse_candidate(text) == read_candidate(golden(NAMES[0]).value)
+    for broken in (
+        text.replace("{", '{"currency": "EUR", ', 1),
+        text + "{}",
+        text.replace('"number": ', '"number": 1e999999999, "n": ', 1),
+        "NaN",
+        '"\ud800"',
+        "",
+    ):
+        with pytest.raises(CandidateError):
+            parse_candidate(broken)
