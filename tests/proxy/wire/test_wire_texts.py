@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from proxy.demo import anthropic_wire, chat_wire
@@ -117,6 +117,7 @@ def test_nothing_of_a_refused_text_leaves(
     """Its reply stands there once, every call beside it gets its own answer, and the response is one of its dialect."""
     dialect, streamed = way
     parts = parts if stop is None else [part for part in parts if not isinstance(part, Call)]
+    assume(parts)
     data = written(dialect, Turn(tuple(parts), stop=stop), streamed=streamed)
 
     left, asked = through(dialect, data, streamed=streamed, text=Replaced(REPLY), cuts=cuts)
