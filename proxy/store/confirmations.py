@@ -23,8 +23,13 @@ _OPEN = "SELECT asked_at FROM confirmations WHERE name = ?"
 
 def ask(connection: sqlite3.Connection, name: str, at: datetime) -> None:
     """Note that the question is asked now, and forget those that nobody can answer any more."""
-    connection.execute(_FORGET, (stamp(at - CONFIRMED_FOR),))
+    forget(connection, at)
     connection.execute(_ASK, (name, stamp(at)))
+
+
+def forget(connection: sqlite3.Connection, at: datetime) -> None:
+    """Forget the questions that are too old to be answered."""
+    connection.execute(_FORGET, (stamp(at - CONFIRMED_FOR),))
 
 
 def take(connection: sqlite3.Connection, name: str, asked_at: datetime) -> bool:

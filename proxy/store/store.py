@@ -7,6 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from proxy.store import erasure, halts, reservations, settlements
+from proxy.store.confirmations import forget
 from proxy.store.connections import BUSY_TIMEOUT_MS, Connect, connect, prepare
 from proxy.store.entries import Committed, Entry, Erasure, Retained
 from proxy.store.folder import DATABASE, SubjectKey, check_folder, make_folder, make_key
@@ -180,6 +181,7 @@ class Store:
             receipt = new_receipt_id(at)
             return erasure.prune_records(transaction, receipts_before, by=BY_RETENTION, at=at, receipt=receipt)
 
+        await self._writer.run(lambda each: forget(each.connection, at))
         cases = await self._writer.run(lambda each: erasure.expire_escalations(each, payloads_before))
         await steps(lambda each: erasure.forget_releases(each, receipts_before))
         records = await steps(prune)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,20 +58,20 @@ async def waiting(desk: Desk) -> int:
     return await desk.store.read(lambda reader: count(reader._connection))
 
 
-def desk_without_limits(store: Store) -> Desk:
+async def desk_without_limits(store: Store) -> Desk:
     """A call of it holds nothing, so that nothing but the yes is looked at again in the transaction."""
     text = POLICY % ("", CONFIRM)
     kept = [
         line for line in text.split("\n") if not line.strip().startswith(("limits:", "result:", "not_ex", "settle"))
     ]
-    policy = load_policy_text("\n".join(kept))
+    policy = await asyncio.to_thread(load_policy_text, "\n".join(kept))
     return Desk(store, Revision(policy, Pipeline(policy), {}, {}))
 
 
 @pytest.mark.parametrize("with_limits", [False, True])
 async def test_one_yes_lets_one_call_out(store: Store, with_limits: bool) -> None:
     """Asked, confirmed, run; the same history again, however often, asks anew."""
-    desk = await open_desk(store, (OVER_PAID,), CONFIRM) if with_limits else desk_without_limits(store)
+    desk = await open_desk(store, (OVER_PAID,), CONFIRM) if with_limits else await desk_without_limits(store)
     [asked] = await propose(desk, 20)
     assert asked.decision.reason == "confirm"
     assert await waiting(desk) == 1
@@ -84,7 +85,7 @@ async def test_one_yes_lets_one_call_out(store: Store, with_limits: bool) -> Non
 @pytest.mark.parametrize("with_limits", [False, True])
 async def test_many_at_once_on_one_yes(store: Store, with_limits: bool) -> None:
     """Ten requests with the same yes, decided on the same snapshot: one call leaves, the others are asked about."""
-    desk = await open_desk(store, (OVER_PAID,), CONFIRM) if with_limits else desk_without_limits(store)
+    desk = await open_desk(store, (OVER_PAID,), CONFIRM) if with_limits else await desk_without_limits(store)
     [asked] = await propose(desk, 5)
     history = yes_to(asked)
     found = await asyncio.gather(*(propose(desk, 5, history=history) for _ in range(10)))
@@ -134,3 +135,14 @@ async def test_the_store_keeps_no_word_of_the_question(store: Store) -> None:
     [(name, _)] = await store.read(lambda reader: rows(reader._connection))
     assert "refund" not in name
     assert "A1" not in name
+
+
+async def test_retention_forgets_what_nobody_can_answer(store: Store) -> None:
+    """Also where no other question is ever asked."""
+    desk = await open_desk(store, (OVER_PAID,), CONFIRM)
+    await propose(desk, 20)
+    long_ago = desk.now - timedelta(days=1)
+    await store.retain(receipts_before=long_ago, payloads_before=long_ago, at=desk.now + timedelta(minutes=14))
+    assert await waiting(desk) == 1
+    await store.retain(receipts_before=long_ago, payloads_before=long_ago, at=desk.now + timedelta(minutes=16))
+    assert await waiting(desk) == 0
