@@ -87,5 +87,7 @@ def with_repetition(
     count = heard.get(key, 0) + 1
     heard[key] = count
     if count >= _ENDED:
-        return revision.pipeline.refuse(proposal, RefusalCause.REPEATED)
+        refused = revision.pipeline.refuse(proposal, RefusalCause.REPEATED)
+        verdicts = (*decision.verdicts, *refused.verdicts)
+        return replace(refused, verdicts=verdicts, arguments=decision.arguments, digest=decision.digest)
     return replace(decision, message=decision.message + AGAIN) if count == _TOLD else decision

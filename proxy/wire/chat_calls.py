@@ -212,7 +212,8 @@ class ChatCalls:
         call_id = _text(call.get("id"))
         slot, is_ambiguous = self._slot(choice, index, call.get("index"), call_id, is_body="message" in path)
         bodies = [member for member in (FUNCTION, FREEFORM) if isinstance(call.get(member), dict)]
-        kind = str(call.get("type") or (bodies[0] if bodies else FUNCTION))
+        stated = self._assembler.kind(slot) if slot in self._assembler else FUNCTION
+        kind = str(call.get("type") or (bodies[0] if bodies else stated))
         body = call[kind] if kind in bodies else {}
         if is_misspelled(call, CALL_NAMES) or is_misspelled(body, CALL_NAMES):
             raise WrongShapeError
@@ -223,7 +224,7 @@ class ChatCalls:
             choice.finished = False
         elif call_id or name:
             self._assembler.mention(slot, call_id, name)
-        if bodies not in ([], [self._assembler.kind(slot)]):
+        if bodies not in ([], [self._assembler.kind(slot)]) or kind != self._assembler.kind(slot):
             self._assembler.dispute(slot)  # clients that do not look at the type read the other body
         if is_ambiguous:
             self._assembler.not_plain(slot)
@@ -274,7 +275,8 @@ class ChatCalls:
         if not isinstance(content, dict) or is_misspelled(content, CALL_NAMES):
             raise WrongShapeError
         choice = self._choice(index)
-        slot, name = Slot(index, LEGACY), _text(content.get("name"))
+        slot = Slot(index, f"{LEGACY}/{choice.first}" if choice.first else LEGACY)
+        name = _text(content.get("name"))
         if slot not in self._assembler:
             self._assembler.start(slot, LEGACY, name=name)
             choice.slots.append(slot)
@@ -332,4 +334,5 @@ def canonical_call(material: Material, index: int | None) -> dict[str, Any]:
     if material.kind not in CALL_TYPES:
         return {**head, **material.extra}
     member = "input" if material.kind == FREEFORM else "arguments"
-    return {**head, material.kind: {"name": material.name, member: material.arguments}, **material.extra}
+    extra = {key: value for key, value in material.extra.items() if key not in (*CALL_TYPES, *head)}
+    return {**head, material.kind: {"name": material.name, member: material.arguments}, **extra}

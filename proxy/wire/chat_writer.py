@@ -141,7 +141,7 @@ class ChatStreamWriter:
             sent.due.pop(key, None)
             if key not in sent.done:
                 sent.released += 1
-                sent.listed += key.place != LEGACY
+                sent.listed += judged[key].material.kind != LEGACY
             sent.done.add(key)
 
     def _sent(self, index: int) -> _Sent:
@@ -275,7 +275,7 @@ def _order(key: Slot | TextKey) -> int:
 
 def _stays_in_place(key: Slot, judged: Judged) -> bool:
     """A member that no table knows and that may pass: it is no entry of a list, and leaves where it stands."""
-    return isinstance(key.place, str) and key.place != LEGACY and not _is_refused(judged)
+    return isinstance(key.place, str) and judged.material.kind != LEGACY and not _is_refused(judged)
 
 
 def _is_refused(call: Judged) -> bool:
