@@ -141,7 +141,7 @@ class ChatStreamWriter:
             sent.due.pop(key, None)
             if key not in sent.done:
                 sent.released += 1
-                sent.listed += judged[key].material.kind != LEGACY
+                sent.listed += not str(key.place).startswith(LEGACY)
             sent.done.add(key)
 
     def _sent(self, index: int) -> _Sent:
