@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from proxy.demo.turns import Call, Delivery, Dialect, Reply, Stop, Text, Thinking, Turn, Verbatim, always
+from proxy.demo.turns import Call, Delivery, Dialect, HttpError, Reply, Stop, Text, Thinking, Turn, Verbatim, always
 from tests.e2e.client import PATHS, WAY_IDS, WAYS, request_headers
 from tests.e2e.harness import desk
 from tests.e2e.texts import (
@@ -148,6 +148,19 @@ async def test_an_answer_that_never_fits_goes_to_a_person(tmp_path: Path, dialec
         records = await gate.settled()
         assert _kinds(records) == [("act", "forbid", "schema_invalid"), ("act", "escalate", "schema_invalid")]
         assert [each["escalation"] for each in records if each.get("escalation")]
+
+
+@WAY
+async def test_where_the_model_cannot_be_had_again_the_turn_ends_in_plain_words(
+    tmp_path: Path, dialect: Dialect, streamed: bool
+) -> None:
+    """The provider fails when it is asked once more: nobody is told of a colleague who knows nothing."""
+    script = each([BROKEN, HttpError(500, "api_error", "down")])
+    async with desk(tmp_path, script, policy(STRUCTURED)) as gate:
+        text, stop = await Client(gate, dialect, streamed).say("pay me")
+        assert "try again" in text
+        assert stop == ENDS[dialect]
+        assert _kinds(await gate.settled()) == [("act", "forbid", "schema_invalid")]
 
 
 @WAY
@@ -293,8 +306,8 @@ async def test_a_stream_that_is_lost_in_a_structured_answer_leaves_a_record(
     tmp_path: Path, dialect: Dialect, streamed: bool
 ) -> None:
     """Half an answer is no answer: malformed, aborted, and no byte of it at the client."""
-    script = lambda _: Reply(Turn((Text(GOOD),)), Delivery(cut_after=4 if streamed else 0, fragment_chars=4))  # noqa: E731
-    async with desk(tmp_path, script, policy(STRUCTURED)) as gate:
+    cut = Reply(Turn((Text(GOOD),)), Delivery(cut_after=4 if streamed else 0, fragment_chars=4))
+    async with desk(tmp_path, lambda _: cut, policy(STRUCTURED)) as gate:
         data = _structured(dialect, streamed=streamed)
         async with gate.session.post(gate.url + PATHS[dialect], data=data, headers=request_headers(dialect)) as got:
             body = await got.read() if got.status != 200 or streamed else b""
