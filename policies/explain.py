@@ -9,6 +9,7 @@ from policies.explain_asking import asking_lines, language_lines
 from policies.explain_cases import case_lines
 from policies.explain_fees import fee_lines
 from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
+from policies.explain_texts import text_lines, tool_text_lines
 from policies.expressions import dotted, sentence
 from policies.model import FileSource, Mode, Policy, Ruling, SessionSource, ToolEffect, UnknownTools, folded
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
@@ -42,6 +43,7 @@ def _head(policy: Policy) -> str:
         lines.append(f"Days are counted in {policy.time_zone.key}.")
     lines += user_lines(policy)
     lines += language_lines(policy)
+    lines += text_lines(policy)
     return "\n".join(lines)
 
 
@@ -53,7 +55,7 @@ def _claim(field: SessionField) -> str:
 def explain_tool(policy: Policy, tool: Tool) -> str:
     """The sentences of one tool that the policy names."""
     effect = "it only reads" if tool.effect is ToolEffect.READ else "it changes something"
-    lines = [f"{tool.name} ({effect})", f"  {_callers(policy, tool)}"]
+    lines = [f"{tool.name} ({effect})", f"  {_callers(policy, tool)}", *tool_text_lines(policy, tool)]
     if tool.facts:
         lines.append("  Looked up afresh at each decision:")
         lines += [f"    - {_fact(policy.facts[name], use)}" for name, use in tool.facts.items()]

@@ -22,6 +22,7 @@ class FindingCode(Enum):
     WRITE_WITHOUT_LIMIT = "write-without-limit"
     LIMIT_WITHOUT_CURRENCY = "limit-without-currency"
     LIMIT_PER_FREE_TEXT = "limit-per-free-text"
+    HELD_FOR_NOTHING = "held-for-nothing"
     PLAIN_CREDENTIAL = "plain-credential"
 
 

@@ -27,6 +27,7 @@ def lint(policy: Policy) -> list[Finding]:
         *_misfits(policy),
         *_unanchored(policy),
         *_plain_credentials(policy),
+        *_held_for_nothing(policy),
     ]
     for tool in (*policy.tools.values(), policy.unknown_tool):
         found += [*unreachable(tool), *decorative(policy, tool), *not_owned(policy, tool), *loose_limits(tool)]
@@ -69,6 +70,13 @@ def _unused(policy: Policy) -> Iterator[Finding]:
     for name, fact in policy.facts.items():
         if name not in mapped:
             yield Finding(fact.origin, FindingCode.UNUSED_FACT, f"no tool maps the fact {name!r}")
+
+
+def _held_for_nothing(policy: Policy) -> Iterator[Finding]:
+    for one in policy.identities.values():
+        if one.hold_text and not policy.claims:
+            detail = f"the text of {one.name!r} is held for claims, and the policy has none"
+            yield Finding(one.origin, FindingCode.HELD_FOR_NOTHING, detail)
 
 
 def _all_paths(policy: Policy, rules: list[Rule]) -> Iterator[tuple[str, ...]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from interceptors.calls import Call, Proposal, Proposer, ToolCall
 from interceptors.causes import RefusalCause
 from interceptors.context import Context
 from interceptors.receipts import Remark
+from policies.model import Category
+from policies.system_reasons import DEFAULT_REPLIES
 from proxy.records import remarked
 from proxy.texts import Finding
 from proxy.wire.events import RELEASED, Answer, Replaced, TextKey, WholeText
@@ -111,7 +114,10 @@ class Spoken:
                 cause = RefusalCause.SCHEMA_INVALID_AGAIN
             self._asked_again = True
         proposal = Proposal(call, Proposer.MODEL)
-        return proposal, self._revision.pipeline.refuse_text(proposal, cause, self._context)
+        decision = self._revision.pipeline.refuse_text(proposal, cause, self._context)
+        if cause is RefusalCause.SCHEMA_INVALID:  # read by nobody, but where the model cannot be had again
+            decision = replace(decision, reply=DEFAULT_REPLIES[Category.TRANSIENT])
+        return proposal, decision
 
     def _reply(self, finding: Finding) -> str:
         """The reply of the reason; of a text there is no call, so it stands for one of the tool that it names."""

@@ -29,8 +29,8 @@ def read_structured(section: Node, tools: Mapping[str, Placed | None], problems:
     found: dict[str, Structured] = {}
     for name, node in section.mapping().entries.items():
         with problems.collect():
-            if not name or len(name) > NAME_LENGTH_MAX:
-                node.fail(f"the name of a schema has 1 to {NAME_LENGTH_MAX} characters")
+            if len(name) > NAME_LENGTH_MAX:
+                node.fail(f"the name of a schema has at most {NAME_LENGTH_MAX} characters")
             mapping = node.mapping()
             mapping.check_keys(keys.STRUCTURED, keys.LATER)
             found[name] = Structured(_tool(mapping.require("as"), tools))

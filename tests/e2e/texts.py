@@ -14,7 +14,7 @@ from tests.e2e.harness import session_header
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from proxy.demo.turns import Asked, Part, Script
+    from proxy.demo.turns import Answer, Asked, Part, Script
     from tests.e2e.harness import Desk
 
 AGENT = "tok-of-the-agent"
@@ -60,7 +60,7 @@ SCHEMA: dict[str, Any] = {
 TOOLS_DECLARED = ("look_up", "process_refund")
 
 
-def each(answers: Sequence[Turn | str], asked: list[Asked] | None = None) -> Script:
+def each(answers: Sequence[Answer | str], asked: list[Asked] | None = None) -> Script:
     """A script that gives these answers, one after the other."""
     left = list(answers)
 
