@@ -15,13 +15,15 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from policies.model import Category
 from policies.system_reasons import DEFAULT_REPLIES
 from tests.e2e.extending import Rules
 from tests.e2e.lives import Family, Trouble
 from tests.e2e.worlds import World, names, world
 
-TURNS = int(os.environ.get("CALLGATE_PROPERTY_TURNS", "1500"))
+TURNS = int(os.environ.get("CALLGATE_PROPERTY_TURNS", "2000"))
 SEED = int(os.environ.get("CALLGATE_PROPERTY_SEED", "1"))
 FAMILIES = 60
 TURNS_A_FAMILY = 20
@@ -137,6 +139,7 @@ async def run(turns: int, seed: int, folder: Path) -> Counter[str]:
     return counts
 
 
+@pytest.mark.timeout(3600 if TURNS > 10_000 else 240)
 async def test_random_lives_are_never_refused_and_extend_what_was_seen(tmp_path: Path) -> None:
     """G7 under refusals of all kinds, clients that mangle, restarts, two workers, and losses."""
     counts = await run(TURNS, SEED, tmp_path)
