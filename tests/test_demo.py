@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,14 +20,11 @@ if TYPE_CHECKING:
 
 
 def test_the_demo_succeeds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All cases in all lanes go as they should, within 15 s, in a table of at most 100 columns, uncut."""
-    began = time.monotonic()
+    """All cases in all lanes go as they should, in a table of at most 100 columns, uncut."""
     status = run.main(live=False, folder=tmp_path / "demo")
-    took = time.monotonic() - began
 
     shown = capsys.readouterr().out
     assert status == 0, shown
-    assert took < 15
     lines = shown[: shown.index("Where to look next")].split("\n")
     assert max(map(len, lines)) <= 100
     assert "…" not in shown

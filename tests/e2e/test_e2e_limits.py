@@ -45,7 +45,7 @@ async def test_an_exchange_that_lasts_too_long_is_ended_at_every_event(tmp_path:
     async def one(gate: Desk, place: int) -> None:
         began = time.monotonic()
         answer = await ask(gate, dialect)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
         assert answer.status == 200
         has_call = any(name in b"".join(events[:place]) for name in (b'"note"', b'"ping"'))
         records = await gate.settled()
@@ -82,7 +82,7 @@ async def test_a_provider_that_does_not_answer_is_a_504(tmp_path: Path, dialect:
         for answer in await asyncio.gather(*(ask(gate, dialect, streamed=streamed) for streamed in (True, False))):
             assert (answer.status, answer.calls) == (504, [])
             assert answer.error is not None
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
         assert [each["kind"] for each in await gate.records()] == ["refused"] * 2
 
 
@@ -99,7 +99,7 @@ async def test_a_body_that_never_ends_is_a_504(tmp_path: Path) -> None:
         async with desk(tmp_path / str(streamed), always(TURN), upstream=steps.app(), limits=limits) as gate:
             began = time.monotonic()
             answer = await ask(gate, Dialect.CHAT, streamed=streamed)
-            assert time.monotonic() - began < 3
+            assert time.monotonic() - began < 10
             assert answer.status == 504
             assert answer.error is not None
 
@@ -217,5 +217,5 @@ async def test_a_request_that_does_not_arrive_is_given_up(tmp_path: Path) -> Non
         fields = request_headers(Dialect.CHAT)
         async with gate.session.post(gate.url + PATHS[Dialect.CHAT], data=drips(), headers=fields) as got:
             assert got.status == 400
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
         assert gate.listener._room.held == 0

@@ -58,7 +58,7 @@ async def test_what_is_relayed_is_bounded_in_time(tmp_path: Path) -> None:
         with pytest.raises(aiohttp.ClientError):
             async with gate.session.post(gate.url + "/v1/embeddings", data=data, headers=fields) as got:
                 await got.read()
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
         (line,) = gate.lines()
         assert line["outcome"] != "complete"
 

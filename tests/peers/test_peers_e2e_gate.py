@@ -463,6 +463,6 @@ async def test_33_a_hold_outlived_its_client(tmp_path: Path) -> None:
         began = time.monotonic()
         asking.cancel()
         records = await gate.settled()
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 6
         assert [each["kind"] for each in records] == ["decided", "aborted"]
         assert gate.lines()[0]["outcome"] == "client_lost"

