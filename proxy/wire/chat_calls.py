@@ -111,10 +111,12 @@ class ChatCalls:
         events: list[WireEvent] = []
         if is_misspelled(value, NAMES):
             raise WrongShapeError
+        taken: set[int] = set()
         for place, choice in enumerate(_objects(value.get("choices"))):
             index = place if part == "message" else choice.get("index", 0)
-            if type(index) is not int or not 0 <= index < CHOICES_MAX:
-                raise WrongShapeError
+            if type(index) is not int or not 0 <= index < CHOICES_MAX or index in taken:
+                raise WrongShapeError  # of two parts for one choice, clients that read the first only miss the second
+            taken.add(index)
             message, reason = choice.get(part), choice.get("finish_reason")
             if not isinstance(message, dict | None) or not isinstance(reason, str | None):
                 raise WrongShapeError
@@ -196,8 +198,13 @@ class ChatCalls:
             if member in MESSAGE_MEMBERS:
                 continue
             if member == "tool_calls":
+                seen: set[Key] = set()
                 for place, call in enumerate(_objects(content)):
-                    yield self._fragment(index, call, (*path, "tool_calls", place))
+                    slot = self._fragment(index, call, (*path, "tool_calls", place))
+                    if slot in seen:  # clients that take each entry of a chunk for a call would run the first part
+                        self._assembler.not_plain(slot)
+                    seen.add(slot)
+                    yield slot
             elif member == LEGACY:
                 if content is not None:
                     yield self._legacy(index, content, (*path, LEGACY))
@@ -222,7 +229,7 @@ class ChatCalls:
             self._assembler.start(slot, kind, call_id, name)
             choice.slots.append(slot)
             choice.finished = False
-        elif call_id or name:
+        else:
             self._assembler.mention(slot, call_id, name)
         if bodies not in ([], [self._assembler.kind(slot)]) or kind != self._assembler.kind(slot):
             self._assembler.dispute(slot)  # clients that do not look at the type read the other body
