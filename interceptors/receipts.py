@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NotRequired, TypeAlias, TypedDict, U
 from interceptors.kinds import AbortCause, ErasureCause, Kind, MoneyState, Remark, SettlementCause
 from interceptors.money import Held, Reserved, Settled
 from interceptors.operations import Erased, Halted, PolicyChanged, Pruned, Resumed, Span
+from interceptors.remarks import Remarked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,30 +136,6 @@ class Observed:
     model: str
     tool: str
     where: str
-    identity: str | None = None
-    subject: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remarked:
-    """Something was found in the text of a turn, which is never kept. `tool` is the policy's spelling of the tool that
-    it names, empty for none; `replaced`: the customer read the policy's reply in the place of the text.
-    """
-
-    kind: ClassVar[Kind] = Kind.REMARKED
-
-    receipt: str
-    time: datetime
-    exchange: str
-    tenant: str
-    dialect: str
-    model: str
-    remark: Remark
-    tool: str
-    replaced: bool
-    policy: str
-    revision: str
-    detail: str = ""
     identity: str | None = None
     subject: str = ""
 
