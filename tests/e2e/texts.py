@@ -87,6 +87,7 @@ class Client:
     is_structured: bool = True
     key: str = "sk-test"
     messages: list[Any] = field(default_factory=list)
+    schema: dict[str, Any] = field(default_factory=lambda: SCHEMA)
 
     async def say(self, text: str) -> tuple[str, str]:
         """The text of the answer, and why it ended."""
@@ -99,7 +100,7 @@ class Client:
         asked: dict[str, Any] = {"model": "claude-sonnet-5-5", "max_tokens": 512, "messages": self.messages}
         asked["tools"] = [{"name": name, "input_schema": {"type": "object"}} for name in TOOLS_DECLARED]
         if self.is_structured:
-            asked["output_config"] = {"format": {"type": "json_schema", "schema": SCHEMA}}
+            asked["output_config"] = {"format": {"type": "json_schema", "schema": self.schema}}
         async with anthropic.AsyncAnthropic(
             api_key=self.key, base_url=self.gate.url, default_headers=session_header(), max_retries=0
         ) as client:
@@ -120,7 +121,8 @@ class Client:
             for name in TOOLS_DECLARED
         ]
         if self.is_structured:
-            asked["response_format"] = {"type": "json_schema", "json_schema": {"name": "intent", "schema": SCHEMA}}
+            form = {"name": self.schema["title"], "schema": self.schema}
+            asked["response_format"] = {"type": "json_schema", "json_schema": form}
         async with openai.AsyncOpenAI(
             api_key=self.key, base_url=self.gate.url + "/v1", default_headers=session_header(), max_retries=0
         ) as client:
