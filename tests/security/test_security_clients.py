@@ -79,15 +79,18 @@ def by_index(data: bytes) -> Ran:
 
 
 def by_id(data: bytes) -> Ran:
-    """A new id begins a new call, and a fragment without one belongs to the call before."""
+    """A new id begins a new call, as does a new index without one; other fragments belong to the call before."""
     calls: list[list[str]] = []
+    known: set[object] = set()
     for call, function in fragments(data):
-        if call.get("id") and not any(known[2] == call["id"] for known in calls):
-            calls.append(["", "", call["id"]])
+        key = call.get("id") or call.get("index")
+        if key not in known and (call.get("id") or function.get("name")):
+            calls.append(["", ""])
+            known |= {key, call.get("index")}
         if calls:
             calls[-1][0] = function.get("name") or calls[-1][0]
             calls[-1][1] += function.get("arguments") or ""
-    return [(name, spelled(arguments)) for name, arguments, _ in calls]
+    return [(name, spelled(arguments)) for name, arguments in calls]
 
 
 def as_soon_as_it_parses(data: bytes) -> Ran:
