@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from aiohttp import web
 
+from proxy.provider_head import ERROR_BYTES_MAX
 from tests.e2e.harness import DENY_ALL, desk
 
 if TYPE_CHECKING:
@@ -92,3 +93,10 @@ async def test_a_usual_charset_passes(tmp_path: Path) -> None:
     """The charset that every reader takes for UTF-8 is no fault."""
     head = ("Content-Type", 'application/json; charset="UTF-8"')
     assert await asked(tmp_path / "gate", upstream(200, PLAIN, head)) == (200, PLAIN)
+
+
+async def test_an_error_larger_than_errors_are_is_not_read_on(tmp_path: Path) -> None:
+    """An error is kept whole before it passes, so it has a bound."""
+    head = ("Content-Type", "text/plain")
+    assert (await asked(tmp_path / "gate", upstream(500, "x" * ERROR_BYTES_MAX, head)))[0] == 500
+    assert (await asked(tmp_path / "more", upstream(500, "x" * (ERROR_BYTES_MAX + 1), head)))[0] == 502
