@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
     from proxy.wire.transcript import SideTurn, Transcript
 
+    Place = tuple[bytes, bytes]
+    """Where an assistant turn stands: the meaning of all before it, and its own as the client holds it."""
+    Finder = Callable[[Sequence[Place]], Mapping[Place, Sequence["Hidden"]]]
+    """The entries of places, each place's oldest first; a place without any may be left out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -115,16 +120,21 @@ def root_of(opening: SideTurn | None) -> bytes:
     return chained(CHAIN_START, opening) if opening is not None else CHAIN_START
 
 
-def restore(
-    transcript: Transcript, find: Callable[[bytes, bytes], Sequence[Hidden]], asker: Asker = NOBODY
-) -> Restored:
-    """Put back what `find(before, visible)` knows, oldest first. The same request and entries give the same bytes."""
+def nothing_hidden(_places: Sequence[Place]) -> Mapping[Place, Sequence[Hidden]]:
+    """A `Finder` that knows no entry."""
+    return {}
+
+
+def restore(transcript: Transcript, find: Finder, asker: Asker = NOBODY) -> Restored:
+    """Put back what `find` knows. It is asked once. The same request and entries give the same bytes."""
     turns = transcript.turns()
     result = Restored([], root_of(transcript.opening()), CHAIN_START)
-    found: list[Sequence[Hidden]] = []
+    places: list[Place | None] = []
     for turn in turns:
-        found.append(find(result.before, turn.meaning()) if turn.side is Side.ASSISTANT else ())
+        places.append((result.before, turn.meaning()) if turn.side is Side.ASSISTANT else None)
         result.before = result.before if turn.side is Side.SYSTEM else chained(result.before, turn)
+    known = find([place for place in places if place is not None])
+    found = [known.get(place, ()) if place is not None else () for place in places]
     chosen = _chosen(turns, found, asker, result)
     pending: Hidden | None = None
     for place, turn in enumerate(turns):

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from proxy.ledger.hidden import NOBODY, Asker, Hidden, Refusal, Restored, restore, root_of
+from proxy.ledger.hidden import NOBODY, Asker, Hidden, Refusal, Restored, nothing_hidden, restore, root_of
 from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
 from proxy.wire.seal import SEALED
@@ -79,7 +79,7 @@ class Ledger:
         """Keep the hidden part of an answer, durably, under `mark`. False where it could not be kept."""
 
         def write() -> None:
-            place = restore(dialect.continuation.transcript(prepared.client_body), lambda _before, _visible: ())
+            place = restore(dialect.continuation.transcript(prepared.client_body), nothing_hidden)
             hidden = Hidden(
                 mark,
                 place.root,
@@ -114,7 +114,7 @@ class Ledger:
         transcript = dialect.continuation.transcript(body)
         if _SEALED not in body and not self._vault.knows(tenant, root_of(transcript.opening())):
             return Prepared(body, body, asker=asker)
-        found = restore(transcript, lambda before, visible: self._vault.find(tenant, before, visible), asker)
+        found = restore(transcript, lambda places: self._vault.find(tenant, places), asker)
         if found.entries:
             self._vault.touch(tenant, found.entries, self._clock())
         prepared = _prepared(body, found, transcript.body(found.messages) if found.is_changed else body)
@@ -130,7 +130,7 @@ def _without(dialect: Dialect, body: bytes) -> Prepared:
     if _SEALED not in body:
         return Prepared(body, body, new_hidden_id())
     transcript = dialect.continuation.transcript(body)
-    found = restore(transcript, lambda _before, _visible: ())
+    found = restore(transcript, nothing_hidden)
     return replace(_prepared(body, found, transcript.body(found.messages)), mark=new_hidden_id())
 
 

@@ -23,9 +23,11 @@ from proxy.ledger.hidden import Hidden, from_bytes, to_bytes
 from proxy.store.flags import shared_byte
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
+
+    from proxy.ledger.hidden import Place
 
 _FILE = "ledger.db"
 _KEY_FILE = "ledger.key"
@@ -33,6 +35,7 @@ _FLAG_FILE = "ledger.flag"
 _NOTHING, _SOMETHING = 0, 1
 _NONCE_BYTES = 12
 _BUSY_MS = 5000
+_PLACES_A_QUESTION = 500  # far below what any SQLite takes
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS ledger (version INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS hidden (
@@ -98,12 +101,21 @@ class Vault:
             digest = self._digest(b"root", tenant, root)
             return connection.execute("SELECT 1 FROM hidden WHERE root = ? LIMIT 1", (digest,)).fetchone() is not None
 
-    def find(self, tenant: str, before: bytes, visible: bytes) -> list[Hidden]:
-        """The entries of one place, oldest first. What cannot be decrypted is not there."""
-        place = self._digest(b"place", tenant, before, visible)
-        with self._using() as connection:
-            rows = connection.execute("SELECT id, sealed FROM hidden WHERE place = ? ORDER BY seq", (place,)).fetchall()
-        return [hidden for id_, sealed in rows if (hidden := self._open(place, id_, sealed)) is not None]
+    def find(self, tenant: str, places: Sequence[Place]) -> dict[Place, list[Hidden]]:
+        """The entries of each place that has any, oldest first. What cannot be decrypted is not there."""
+        named = {self._digest(b"place", tenant, *place): place for place in places}
+        found: dict[Place, list[Hidden]] = {}
+        names = list(named)
+        for first in range(0, len(names), _PLACES_A_QUESTION):
+            some = names[first : first + _PLACES_A_QUESTION]
+            marks = ",".join("?" * len(some))
+            asked = f"SELECT place, id, sealed FROM hidden WHERE place IN ({marks}) ORDER BY seq"  # noqa: S608 - marks
+            with self._using() as connection:
+                rows = connection.execute(asked, some).fetchall()
+            for digest, id_, sealed in rows:
+                if (hidden := self._open(digest, id_, sealed)) is not None:
+                    found.setdefault(named[digest], []).append(hidden)
+        return found
 
     def put(self, tenant: str, subject: str, hidden: Hidden, now: datetime) -> None:
         """Keep an entry, durably."""

@@ -17,7 +17,7 @@ from proxy.wire.seal import sealed
 from proxy.wire.transcript import CHAIN_START, HiddenResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from proxy.ledger.hidden import Finder
 
 ASK = {"role": "user", "content": "refund A1"}
 SAID = {"role": "assistant", "content": "It is paid."}
@@ -34,9 +34,9 @@ def chat(*messages: Any) -> ChatTranscript:
     return ChatTranscript(raw({"messages": messages}))
 
 
-def finding(*entries: Hidden) -> Callable[[bytes, bytes], Sequence[Hidden]]:
+def finding(*entries: Hidden) -> Finder:
     """By the key of an entry, oldest first, as the vault finds them."""
-    return lambda before, visible: [one for one in entries if (one.before, one.visible) == (before, visible)]
+    return lambda places: {place: [one for one in entries if (one.before, one.visible) == place] for place in places}
 
 
 def entry(name: str, *before: Any, visible: Any = SAID, **more: Any) -> Hidden:

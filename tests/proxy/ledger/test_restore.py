@@ -16,7 +16,7 @@ from proxy.wire.seal import sealed
 from proxy.wire.transcript import CHAIN_START, HiddenResult, Side, chained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from proxy.ledger.hidden import Finder
 
 Message = dict[str, Any]
 
@@ -48,8 +48,8 @@ def entry(name: str, body: bytes, place: int, depends: str = "", asked: Asker | 
     return made if asked is None else dataclasses.replace(made, asked=asked)
 
 
-def finder(*entries: Hidden) -> Callable[[bytes, bytes], Sequence[Hidden]]:
-    return lambda before, visible: [one for one in entries if (one.before, one.visible) == (before, visible)]
+def finder(*entries: Hidden) -> Finder:
+    return lambda places: {place: [one for one in entries if (one.before, one.visible) == place] for place in places}
 
 
 def restored(body: bytes, *entries: Hidden, asker: Asker | None = None) -> Restored:

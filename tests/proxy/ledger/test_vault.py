@@ -56,7 +56,8 @@ def vault(state: Path) -> Iterator[Vault]:
 
 def found(vault: Vault, tenant: str = "t", one: Hidden | None = None) -> list[Hidden]:
     one = one or hidden()
-    return vault.find(tenant, one.before, one.visible)
+    place = one.before, one.visible
+    return vault.find(tenant, [(b"other", b""), place]).get(place, [])
 
 
 def test_what_is_put_is_found(vault: Vault) -> None:
@@ -229,7 +230,7 @@ def test_a_vault_that_fails_says_so(vault: Vault) -> None:
     vault._connection.close()
     for act in (
         lambda: vault.knows("t", b""),
-        lambda: vault.find("t", b"", b""),
+        lambda: vault.find("t", [(b"", b"")]),
         lambda: vault.put("t", "", hidden(), NOW),
         lambda: vault.touch("t", [hidden()], NOW),
         lambda: vault.erase("s"),
