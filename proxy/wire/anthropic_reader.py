@@ -180,7 +180,6 @@ class AnthropicStreamReader:
         self._kinds.clear()
         self._keys.clear()
         self._ended = False
-        self._openings += 1
         calls, observed = self._opening(frame, value.get("message"))
         return [FrameRead(frame, value, tuple(call.key for call in calls)), *cut, *confirmed, *calls, *observed]
 
@@ -189,8 +188,9 @@ class AnthropicStreamReader:
         content = message.get("content") if isinstance(message, dict) else None
         if not content:
             return [], []
-        if not isinstance(content, list) or self._openings > 1:
-            raise _WrongShapeError  # behind another message, some clients count these blocks and some do not
+        if not isinstance(content, list):
+            raise _WrongShapeError
+        self._openings += 1
         keys = [Opening(self._openings, place) for place in range(len(content))]
         return _whole_calls(
             self._calls, frame.data or b"", ("message", "content"), content, keys, pass_types=self._pass_types

@@ -208,11 +208,11 @@ def anthropic_stream(dice: random.Random) -> bytes:
             (5, {"type": "content_block_stop", "index": index}),
             (1, {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 1}}),
             (0.5, {"type": "message_stop"}),
-            (0.5, {"type": "message_start", "message": {"content": dice.choice([[], [], [], [tool("t9")]])}}),
+            (0.5, {"type": "message_start", "message": {"content": dice.choice([[], [tool("t9")]])}}),
         ]
         return dice.choices([value for _, value in choices], [weight for weight, _ in choices])[0]
 
-    opening = event({"type": "message_start", "message": {"content": dice.choice([[], [], [tool("t0")]])}})
+    opening = event({"type": "message_start", "message": {"content": []}})
     return opening + b"".join(event(made()) for _ in range(dice.randint(2, 10)))
 
 
