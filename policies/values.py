@@ -196,7 +196,7 @@ def money_from_number(number: Decimal | int, unit: Unit, currency: str) -> Money
     return Money(with_digits(major, digits), currency)
 
 
-def render(value: Value, zone: tzinfo | None = None) -> str:  # noqa: PLR0911 - one return a kind
+def render(value: Value, zone: tzinfo | None = None) -> str:
     """A scalar as people read it, the same in every language: `500.00 USD`, `14`, `2026-01-31`, `14d`, `true`.
 
     Timestamps are written in `zone`, else in UTC. `ValueError` for lists and records.

