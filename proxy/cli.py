@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -93,7 +94,18 @@ def _without_traceback(kind: type[BaseException], _: BaseException, __: Tracebac
 def main() -> None:
     """The console script."""
     sys.excepthook = _without_traceback
-    cli(prog_name="callgate")
+    try:
+        cli(prog_name="callgate")
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write what is still buffered. The interpreter would do so at its end, and talk about a reader that has left."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -483,13 +483,15 @@ def test_a_fault_of_the_program_shows_its_kind_and_no_more(tmp_path: Path) -> No
     assert result.stderr == b"callgate: internal error (RuntimeError)\n"
 
 
-def test_a_reader_that_leaves_is_no_error_to_talk_about(state: Path) -> None:
-    """`callgate receipts list | head -1`."""
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_leaves_is_no_error_to_talk_about(state: Path, unbuffered: str) -> None:
+    """`callgate receipts list | head -1`, whether the output is written at once or at the end."""
     read, write = os.pipe()
     os.close(read)
     try:
         command = [sys.executable, "-m", "proxy.cli", "receipts", "export", "--state", str(state)]
-        result = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, timeout=60, check=False)
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        result = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, timeout=60, check=False, env=environment)
     finally:
         os.close(write)
 
