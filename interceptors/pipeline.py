@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ from interceptors.clarification import escalated
 from interceptors.combine import combine
 from interceptors.confidence import DeclaredConfidence
 from interceptors.confirmation import CONFIRM, Confirmation
+from interceptors.context import Context
 from interceptors.decisions import Decision, Needs, Verdict
 from interceptors.egress import EgressGuard
 from interceptors.facts import FactReader
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from interceptors.calls import Json, Proposal
     from interceptors.case import Interceptor
-    from interceptors.context import Context, Facts
+    from interceptors.context import Facts
     from interceptors.obligations import Obligation
     from interceptors.usage import Usages
     from policies.model import Policy
@@ -58,6 +60,7 @@ INTERCEPTORS: Final[tuple[Interceptor, ...]] = (
 """In the order of their stages. One more is one more file and one more line here."""
 
 _NO_FACTS: Final[Facts] = {}
+_NOBODY: Final = Context(datetime.min.replace(tzinfo=UTC), tenant="")
 _NO_USAGES: Final[Usages] = {}
 _NAME_KEPT_MAX: Final = 128
 
@@ -96,23 +99,25 @@ class Pipeline:
         try:
             return self._decide(proposal, context, facts, usages)
         except Exception as error:  # noqa: BLE001 - fail closed (G4): whatever breaks is a refusal with a record
-            return self._broken(proposal, _raised("pipeline", error))
+            return self._broken(proposal, context, _raised("pipeline", error))
 
-    def refuse(self, proposal: Proposal, cause: RefusalCause) -> Decision:
-        """The refusal of a call for something that lies outside it: the store, a limit, a halt that came after."""
+    def refuse(self, proposal: Proposal, cause: RefusalCause, context: Context | None = None) -> Decision:
+        """The refusal of a call for something that lies outside it: the store, a limit, a halt that came after.
+
+        Without a `context` the reply is in the language that holds for everyone.
+        """
         given = answer(cause)
-        return self._refusal(proposal, cause, Verdict("gate", given.ruling, given.reason, detail=cause.value))
+        verdict = Verdict("gate", given.ruling, given.reason, detail=cause.value)
+        return self._refusal(proposal, cause, context, verdict)
 
     def refuse_text(self, proposal: Proposal, cause: RefusalCause, context: Context) -> Decision:
-        """The refusal of what a text says, in the policy's own words where it has some for the reason."""
-        refused = self.refuse(proposal, cause)
+        """The refusal of what a text says, with all that its record tells of a call."""
+        refused = self.refuse(proposal, cause, context)
         call, key = proposal.call, _folded(proposal.call.name)
         case = Case(self._policy, call, self._tools.get(key, self._unknown), key, context, _NO_FACTS)
-        own = own_text(case, refused.reason)
         escalates = refused.ruling is Ruling.ESCALATE
         return replace(
             refused,
-            reply=refused.reply if own is None else own,
             summary=summary(case, refused.tool, refused.reason) if escalates else {},
             arguments=_stored(case),
             digest=digest(dict(call.arguments)) if isinstance(call, ToolCall) else "",
@@ -131,12 +136,12 @@ class Pipeline:
             try:
                 answered = interceptor.judge(case)
             except Exception as error:  # noqa: BLE001 - as above, and the rows so far stay in the record
-                return self._broken(proposal, *verdicts, _raised(interceptor.name, error))
+                return self._broken(proposal, context, *verdicts, _raised(interceptor.name, error))
             if isinstance(answered, Needs):
                 return answered
             verdicts.extend(answered)
         if not verdicts:  # a gate that looked at nothing is broken; it allows nothing
-            return self._broken(proposal)
+            return self._broken(proposal, context)
         return self._conclude(case, tuple(verdicts))
 
     def _conclude(self, case: Case, verdicts: tuple[Verdict, ...]) -> Decision | Needs:
@@ -167,10 +172,12 @@ class Pipeline:
             obligations=_obligations(case, ruling, reason),
         )
 
-    def _broken(self, proposal: Proposal, *verdicts: Verdict) -> Decision:
-        return self._refusal(proposal, RefusalCause.RAISED, *verdicts)
+    def _broken(self, proposal: Proposal, context: Context, *verdicts: Verdict) -> Decision:
+        return self._refusal(proposal, RefusalCause.RAISED, context, *verdicts)
 
-    def _refusal(self, proposal: Proposal, cause: RefusalCause, *verdicts: Verdict) -> Decision:
+    def _refusal(
+        self, proposal: Proposal, cause: RefusalCause, context: Context | None, *verdicts: Verdict
+    ) -> Decision:
         """A refusal made of as little as possible: what broke may be in anything that the case derives."""
         given = answer(cause)
         category = given.category or Category.INTERNAL
@@ -182,13 +189,25 @@ class Pipeline:
             is_write=found.is_write,
             reason=given.reason,
             category=category,
-            reply=DEFAULT_REPLIES[category],
+            reply=self._words(proposal, given.reason, context) or DEFAULT_REPLIES[category],
             message=SYSTEM_REASONS[given.reason].message,
             next=SYSTEM_REASONS[given.reason].next,
             verdicts=verdicts,
             policy=self._policy.name,
             revision=self._policy.revision,
         )
+
+    def _words(self, proposal: Proposal, reason: str, context: Context | None) -> str | None:
+        """The policy's own reply, where it has one and nothing that it reads is what broke."""
+        declared = self._policy.reasons.get(reason)
+        if declared is None or (context is None and any("now" in each.functions for each in declared.replies.values())):
+            return None
+        key = _folded(proposal.call.name)
+        prepared = self._tools.get(key, self._unknown)
+        try:
+            return own_text(Case(self._policy, proposal.call, prepared, key, context or _NOBODY, _NO_FACTS), reason)
+        except Exception:  # noqa: BLE001 - the words for a failure must not fail
+            return None
 
 
 def _obligations(case: Case, ruling: Ruling, reason: str) -> tuple[Obligation, ...]:

@@ -217,5 +217,6 @@ class Judge:
 
     @staticmethod
     def _with(judgment: Judgment, cause: RefusalCause, receipt: str) -> Judgment:
-        decision = judgment.revision.pipeline.refuse(judgment.proposal, cause)
+        context = judgment.basis.context if judgment.basis is not None else None
+        decision = judgment.revision.pipeline.refuse(judgment.proposal, cause, context)
         return Judgment(judgment.proposal, decision, judgment.revision, judgment.hold_ms, receipt)

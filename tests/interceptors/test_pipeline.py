@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interceptors.calls import Cause, MalformedToolCall, Proposal, Proposer, ToolCall
+from interceptors.causes import RefusalCause, answer
 from interceptors.context import FactKey
 from interceptors.decisions import Decision, Needs, Verdict
 from interceptors.pipeline import INTERCEPTORS, Pipeline
@@ -386,3 +387,22 @@ def test_the_same_question_has_the_same_answer() -> None:
     deciding.decide(proposal("refund", '{"order_id":"A1","amount":1000}'), context(), facts(order__A1={}))
     first.append(deciding.decide(proposal("refund", REFUND), context(), facts(order__A1=ORDER)))
     assert first[0] == first[1] == first[2]
+
+
+OUTSIDE = [RefusalCause.STORE_DOWN, RefusalCause.REPEATED, RefusalCause.RAISED, RefusalCause.HALTED]
+
+
+@pytest.mark.parametrize("cause", OUTSIDE)
+def test_what_lies_outside_a_call_is_answered_in_the_policys_words(cause: RefusalCause) -> None:
+    """A reply that the policy gives to a reason of the system is used, also where the gate itself refuses."""
+    text = f"reasons:\n  {answer(cause).reason}: {{reply: Not now.}}\n"
+    deciding = pipeline(POLICY.replace("reasons:\n", text))
+    assert deciding.refuse(proposal("refund", REFUND), cause).reply == "Not now."
+
+
+def test_words_that_tell_the_time_need_to_know_it() -> None:
+    """Where it is not known who asks and when, a reply with a time is not guessed."""
+    deciding = pipeline(POLICY.replace("reasons:\n", "reasons:\n  repeated: {reply: 'Since {now()}.'}\n"))
+    default = pipeline(POLICY).refuse(proposal("refund", REFUND), RefusalCause.REPEATED).reply
+    assert deciding.refuse(proposal("refund", REFUND), RefusalCause.REPEATED).reply == default
+    assert deciding.refuse(proposal("refund", REFUND), RefusalCause.REPEATED, context()).reply.startswith("Since ")
