@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -261,3 +264,19 @@ texts = st.text(max_size=20)
 def test_an_entry_survives_its_bytes(entry: Hidden) -> None:
     """Whatever stands in it."""
     assert from_bytes(to_bytes(entry)) == entry
+
+
+OPENER = """
+import sys
+from pathlib import Path
+from proxy.ledger.vault import Vault
+for _ in range(3):
+    Vault(Path(sys.argv[1]), 60.0).close()
+"""
+
+
+def test_processes_open_a_fresh_folder_at_once(state: Path, root: Path) -> None:
+    """Whoever comes while another makes the file waits for it, and opens the same ledger."""
+    command = [sys.executable, "-c", OPENER, str(state)]
+    opened = [subprocess.Popen(command, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}) for _ in range(4)]
+    assert [each.wait(60) for each in opened] == [0, 0, 0, 0]
