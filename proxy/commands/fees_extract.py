@@ -123,9 +123,12 @@ async def _asked(url: str, key: str, speech: Speech, body: bytes) -> bytes:
     try:
         async with asyncio.timeout(limits.exchange_ms_max / 1000):
             answer = await upstream.open("POST", target(url, below), headers(speech, key), body)
-            data = await answer.content.read(ANSWER_BYTES_MAX + 1)
-            while len(data) <= ANSWER_BYTES_MAX and (more := await answer.content.read(ANSWER_BYTES_MAX + 1)):
-                data += more
+            try:
+                data = await answer.content.read(ANSWER_BYTES_MAX + 1)
+                while len(data) <= ANSWER_BYTES_MAX and (more := await answer.content.read(ANSWER_BYTES_MAX + 1)):
+                    data += more
+            finally:
+                answer.close()  # also where it was not read to its end
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise ExtractionError(f"no answer ({type(error).__name__})") from None
     finally:
