@@ -117,7 +117,7 @@ class Restored:
 
 def root_of(opening: SideTurn | None) -> bytes:
     """The name of a conversation's opening. Many conversations may share it; it only says where to look."""
-    return chained(CHAIN_START, opening) if opening is not None else CHAIN_START
+    return chained(CHAIN_START, opening.meaning()) if opening is not None else CHAIN_START
 
 
 def nothing_hidden(_places: Sequence[Place]) -> Mapping[Place, Sequence[Hidden]]:
@@ -131,8 +131,9 @@ def restore(transcript: Transcript, find: Finder, asker: Asker = NOBODY) -> Rest
     result = Restored([], root_of(transcript.opening()), CHAIN_START)
     places: list[Place | None] = []
     for turn in turns:
-        places.append((result.before, turn.meaning()) if turn.side is Side.ASSISTANT else None)
-        result.before = result.before if turn.side is Side.SYSTEM else chained(result.before, turn)
+        meaning = turn.meaning()
+        places.append((result.before, meaning) if turn.side is Side.ASSISTANT else None)
+        result.before = result.before if turn.side is Side.SYSTEM else chained(result.before, meaning)
     known = find([place for place in places if place is not None])
     found = [known.get(place, ()) if place is not None else () for place in places]
     chosen = _chosen(turns, found, asker, result)

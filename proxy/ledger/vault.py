@@ -11,7 +11,6 @@ import hmac
 import secrets
 import sqlite3
 import threading
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from proxy.identity import state_key
 from proxy.ledger.hidden import Hidden, from_bytes, to_bytes
-from proxy.store.connections import is_busy
+from proxy.store.connections import while_busy
 from proxy.store.flags import shared_byte
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ _FLAG_FILE = "ledger.flag"
 _NOTHING, _SOMETHING = 0, 1
 _NONCE_BYTES = 12
 _BUSY_MS = 5000
-_RETRY_SECONDS = 0.02
 _PLACES_A_QUESTION = 500  # far below what any SQLite takes
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS ledger (version INTEGER NOT NULL) STRICT;
@@ -77,7 +75,8 @@ class Vault:
             self._connection = sqlite3.connect(state / _FILE, isolation_level=None, check_same_thread=False)
             (state / _FILE).chmod(0o600)
             self._connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-            self._to_wal()
+            # The busy timeout does not cover this statement.
+            while_busy(lambda: self._connection.execute("PRAGMA journal_mode = WAL"), _BUSY_MS)
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA secure_delete = ON")
             self._connection.executescript(_SCHEMA)
@@ -197,19 +196,6 @@ class Vault:
             self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
-
-    def _to_wal(self) -> None:
-        """The busy timeout does not cover this statement: who opens a fresh file beside us is waited for here."""
-        deadline = time.monotonic() + _BUSY_MS / 1000
-        while True:
-            try:
-                self._connection.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError as error:
-                if not is_busy(error) or time.monotonic() > deadline:
-                    raise
-                time.sleep(_RETRY_SECONDS)
-            else:
-                return
 
     def _look(self) -> None:
         """Set the byte by what is there. Only under the write lock."""

@@ -62,14 +62,10 @@ def prepare(state: Path, key: SubjectKey, connect: Connect, busy_timeout_ms: int
 
     SQLite's own wait does not cover the change of the journal mode, so the whole is tried until the time is up.
     """
-    deadline = time.monotonic() + busy_timeout_ms / 1000
-    while True:
-        try:
-            return _prepare_once(state, key, connect, busy_timeout_ms)
-        except sqlite3.Error as error:
-            if not is_busy(error) or time.monotonic() > deadline:
-                raise _as_store_error(state / DATABASE, error) from error
-        time.sleep(_RETRY_SECONDS)
+    try:
+        while_busy(lambda: _prepare_once(state, key, connect, busy_timeout_ms), busy_timeout_ms)
+    except sqlite3.Error as error:
+        raise _as_store_error(state / DATABASE, error) from error
 
 
 def _prepare_once(state: Path, key: SubjectKey, connect: Connect, busy_timeout_ms: int) -> None:
@@ -82,6 +78,20 @@ def _prepare_once(state: Path, key: SubjectKey, connect: Connect, busy_timeout_m
         (fingerprint,) = connection.execute("SELECT value FROM meta WHERE name = 'subject_key'").fetchone()
         if fingerprint != key.fingerprint:
             raise StateFolderError(f"the key in {str(state / 'keys')!r} is not the one of the database beside it")
+
+
+def while_busy(work: Callable[[], object], busy_timeout_ms: int) -> None:
+    """Do `work`, and again while another process holds the lock, until the time is up. Raises `sqlite3.Error`."""
+    deadline = time.monotonic() + busy_timeout_ms / 1000
+    while True:
+        try:
+            work()
+        except sqlite3.Error as error:
+            if not is_busy(error) or time.monotonic() > deadline:
+                raise
+        else:
+            return
+        time.sleep(_RETRY_SECONDS)
 
 
 def is_busy(error: BaseException) -> bool:

@@ -77,9 +77,9 @@ class SideTurn:
         return hashlib.sha256(strict_json.canonical(said)).digest()
 
 
-def chained(before: bytes, turn: SideTurn) -> bytes:
-    """The name of the place behind `turn`, where `before` names the place before it."""
-    return hashlib.sha256(before + turn.meaning()).digest()
+def chained(before: bytes, meaning: bytes) -> bytes:
+    """The name of the place behind a turn that says `meaning`, where `before` names the place before it."""
+    return hashlib.sha256(before + meaning).digest()
 
 
 @dataclass(frozen=True, slots=True)

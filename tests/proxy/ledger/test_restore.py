@@ -42,7 +42,7 @@ def entry(name: str, body: bytes, place: int, depends: str = "", asked: Asker | 
     before = CHAIN_START
     turns = ANTHROPIC_CONTINUATION.transcript(body).turns()
     for turn in turns[:place]:
-        before = before if turn.side is Side.SYSTEM else chained(before, turn)
+        before = before if turn.side is Side.SYSTEM else chained(before, turn.meaning())
     message = orjson.dumps({"role": "assistant", "content": [{"type": "text", "text": f"hidden {name}"}]})
     made = Hidden(name, b"", before, turns[place].meaning(), (message,), depends=depends)
     return made if asked is None else dataclasses.replace(made, asked=asked)
@@ -174,7 +174,7 @@ def test_results_follow_the_turn() -> None:
     one = Hidden(
         "h",
         b"",
-        chained(CHAIN_START, turns[0]),
+        chained(CHAIN_START, turns[0].meaning()),
         turns[1].meaning(),
         (whole,),
         (HiddenResult("c1", "f", "function", "{}"),),
@@ -223,5 +223,5 @@ def _check_thinking(body: bytes, result: Restored) -> None:
             put = at.get((place, turn.meaning()))
             mark = put or mark
             expected += 0 if put else sum(own == mark for own in turn.marks)
-        place = chained(place, turn)
+        place = chained(place, turn.meaning())
     assert len(thinking(result)) == expected

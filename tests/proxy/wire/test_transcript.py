@@ -54,10 +54,10 @@ def test_what_is_said_is_the_meaning() -> None:
 def test_a_place_is_named_by_all_before_it() -> None:
     """The same turn behind another beginning is another place, and the order of turns counts."""
     one, other = turn("a"), turn("b", side=Side.USER)
-    there = chained(chained(CHAIN_START, one), other)
-    assert there == chained(chained(CHAIN_START, turn(" a ")), other)
-    assert there != chained(chained(CHAIN_START, other), one)
-    assert there != chained(CHAIN_START, other)
+    there = chained(chained(CHAIN_START, one.meaning()), other.meaning())
+    assert there == chained(chained(CHAIN_START, turn(" a ").meaning()), other.meaning())
+    assert there != chained(chained(CHAIN_START, other.meaning()), one.meaning())
+    assert there != chained(CHAIN_START, other.meaning())
     assert len(there) == len(CHAIN_START) == 32
 
 

@@ -217,9 +217,9 @@ def test_texts_of_a_place_chain() -> None:
     ).turns()
     names = [CHAIN_START]
     for turn in turns:
-        names.append(chained(names[-1], turn))
+        names.append(chained(names[-1], turn.meaning()))
     assert len(set(names)) == 4
-    assert chained(chained(CHAIN_START, turns[2]), turns[1]) != names[2]
+    assert chained(chained(CHAIN_START, turns[2].meaning()), turns[1].meaning()) != names[2]
 
 
 def test_results_belong_to_the_users_side() -> None:
