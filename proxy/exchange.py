@@ -37,7 +37,7 @@ from proxy.gate_commands import Record as RecordCommand
 from proxy.verdicts import Verdicts
 from proxy.wire.dialect import Fault
 from proxy.wire.events import Breach, Content, Key
-from proxy.wire.sse import Frame, Framer
+from proxy.wire.sse import Frame
 from proxy.wire.texts import Hearing
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Exchange:
         await self._flush()
 
     async def _pump_leg(self, leg: int) -> None:
-        framer = Framer(self._limits.held_bytes_max)
+        framer = self._dialect.framing.framer(self._limits.held_bytes_max)
         while self._is_on(leg) and (data := await self._next_bytes()):
             for frame in framer.feed(data):
                 await self._carry_out(self._gate.receive(leg, frame))
@@ -288,9 +288,9 @@ class Exchange:
             raise
 
     async def _keep_alive(self) -> None:
-        if self._streamed and self._gate.holding:
+        if self._streamed and self._gate.holding and (data := self._gate.keepalive()):
             await self._flush()
-            await self._down.write(self._gate.keepalive())
+            await self._down.write(data)
 
     async def _carry_out(self, commands: Sequence[Command]) -> None:
         if len(commands) == 1 and type(commands[0]) is Write and not commands[0].calls:  # text that nothing holds

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from interceptors.receipts import Record
     from proxy.ledger.keeper import Prepared
 
-_EVENT_STREAM = "text/event-stream"
 _PASS_CHUNK_BYTES = 64 * 1024
 _FIRST_BYTES_MAX = 64 * 1024
 _PATHS_KEPT, _PATH_KEPT_MAX = 512, 256
@@ -118,7 +117,7 @@ class Listener:
         up: headers.Pairs,
         body: bytes,
     ) -> web.StreamResponse:
-        passage.view = view = self._read_request(way.dialect, request, body)
+        passage.view = view = self._read_request(way, request, body)
         passage.conversation = self._admission.conversation(fields, view)
         if view.tools.provider:
             await self._mind_provider_tools(passage, self._scene(passage))
@@ -130,7 +129,7 @@ class Listener:
             down = headers.headers_down(upstream.raw_headers)
             if not 200 <= upstream.status < 300:
                 return await self._pass_error(upstream, way.dialect, down, passage)
-            streamed, first = await self._is_stream(upstream, view, self._deadline(passage))
+            streamed, first = await self._is_stream(upstream, way.dialect, view, self._deadline(passage))
             revision = self._asked(passage).revision
             exchange = Exchange(
                 request,
@@ -197,7 +196,7 @@ class Listener:
                 return None
             try:
                 refuse_odd_head(leg)
-                is_fit = leg.status == 200 and (leg.content_type == _EVENT_STREAM) == view.streamed
+                is_fit = leg.status == 200 and (leg.content_type == way.dialect.framing.content_type) == view.streamed
             except RefusedError:
                 is_fit = False
             if is_fit:
@@ -207,12 +206,12 @@ class Listener:
 
         return open_leg
 
-    def _read_request(self, dialect: Dialect, request: web.BaseRequest, body: bytes) -> RequestView:
+    def _read_request(self, way: routes.Mediated, request: web.BaseRequest, body: bytes) -> RequestView:
         charset = request.charset
         if charset is not None and charset.lower() not in ("utf-8", "utf8"):
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", "the body must be UTF-8")
         try:
-            return dialect.request(body)
+            return way.dialect.request(body, way.at)
         except envelope.EnvelopeError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
 
@@ -230,22 +229,23 @@ class Listener:
         )
 
     async def _is_stream(
-        self, upstream: aiohttp.ClientResponse, view: RequestView, deadline: float
+        self, upstream: aiohttp.ClientResponse, dialect: Dialect, view: RequestView, deadline: float
     ) -> tuple[bool, bytes]:
         """Whether the answer is a stream, and what was read of it to know.
 
-        A client reads what it asked for, whatever the type says: JSON in place of a stream is judged as JSON, which a
-        reader of events does not see; a stream that was not asked for could be read in two ways, so it is refused.
+        A client reads what it asked for, whatever the type says (`Framing.may_be`); a stream that was not asked for
+        could be read in two ways, so it is refused.
         """
+        is_stated = upstream.content_type == dialect.framing.content_type
         if not view.streamed:
-            if upstream.content_type == _EVENT_STREAM:
+            if is_stated:
                 message = "the provider answered with a stream that was not asked for"
                 raise RefusedError(Fault.UPSTREAM_FAILED, "unasked_stream", message)
             return False, b""
-        if upstream.content_type == _EVENT_STREAM:
+        if is_stated:
             return True, b""
         first = await self._first_bytes(upstream, deadline)
-        return not first.lstrip().startswith(b"{"), first
+        return dialect.framing.may_be(first), first
 
     @staticmethod
     async def _first_bytes(upstream: aiohttp.ClientResponse, deadline: float) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from proxy.wire.paths import Address, variables_of
 from proxy.wire.registry import DIALECTS
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ class Mediated:
     dialect: Dialect
     upstream: str
     target: str
-    name: str
+    at: Address
+
+    @property
+    def name(self) -> str:
+        """The route as its table has it."""
+        return self.at.pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,54 +72,50 @@ def route(
     shape = next((dialect for dialect in DIALECTS if dialect.provider == provider), DIALECTS[0])
     if problem := _oddity(path):
         return Refused(shape, problem)
-    upstream, rest = _named(path, upstreams)
-    for dialect in DIALECTS:
-        if method == "POST" and rest in dialect.paths:
-            return _to(Mediated, dialect, upstream or dialect.provider, upstreams, rest + question + query, rest)
-    name = upstream or provider
+    for upstream, rest in _readings(path, upstreams):
+        for dialect in DIALECTS if method == "POST" else ():
+            if (at := _address(dialect, rest, query)) is not None:
+                name = upstream or dialect.provider
+                target = rest + question + query
+                return Mediated(dialect, name, target, at) if name in upstreams else _missing(dialect, name)
+    upstream, rest = _readings(path, upstreams)[-1]
+    target, name = rest + question + query, upstream or provider
     passive = [dialect for dialect in DIALECTS if any(_fits(method, rest, row) for row in dialect.passive)]
     if passive:
         dialect = next((each for each in passive if each.provider == name), passive[0])
         name = upstream or (provider if any(each.provider == provider for each in passive) else dialect.provider)
-        return _to(Unexamined, dialect, name, upstreams, rest + question + query, rest)
+        return Unexamined(dialect, name, target, rest) if name in upstreams else _missing(dialect, name)
     if (method, path) in pass_through:
-        only = next(iter(upstreams)) if len(upstreams) == 1 else name
-        return _to(Unexamined, shape, upstream or only, upstreams, rest + question + query, path)
+        name = upstream or (next(iter(upstreams)) if len(upstreams) == 1 else name)
+        return Unexamined(shape, name, target, path) if name in upstreams else _missing(shape, name)
     return Refused(shape, f"{method} {path} is not a route of this gate; the configuration can name it in pass_through")
 
 
 def provider_of(headers: Mapping[str, str]) -> str:
     """Which provider's client this is, for paths that providers share. `headers` find names in any case."""
-    return "anthropic" if "anthropic-version" in headers else "openai"
+    shown = (dialect.provider for dialect in DIALECTS if dialect.client_header and dialect.client_header in headers)
+    return next(shown, "openai")
 
 
-def _to(
-    kind: type[Mediated | Unexamined],
-    dialect: Dialect,
-    upstream: str,
-    upstreams: Collection[str],
-    target: str,
-    name: str,
-) -> Route:
-    if upstream not in upstreams:
-        return Refused(dialect, f"there is no upstream named {upstream!r}")
-    return kind(dialect, upstream, target, name)
-
-
-def _named(path: str, upstreams: Collection[str]) -> tuple[str | None, str]:
-    """`/{name}/rest` goes to the upstream of that name."""
+def _readings(path: str, upstreams: Collection[str]) -> list[tuple[str | None, str]]:
+    """As a provider's own path, and, where it is `/{name}/rest`, as one for the upstream of that name."""
     name, slash, rest = path[1:].partition("/")
-    return (name, slash + rest) if slash and name in upstreams else (None, path)
+    return [(None, path), *([(name, slash + rest)] if slash and name in upstreams else [])]
+
+
+def _address(dialect: Dialect, path: str, query: str) -> Address | None:
+    for pattern in dialect.paths:
+        if (variables := variables_of(pattern, path)) is not None:
+            return Address(pattern, variables, query)
+    return None
+
+
+def _missing(dialect: Dialect, upstream: str) -> Refused:
+    return Refused(dialect, f"there is no upstream named {upstream!r}")
 
 
 def _fits(method: str, path: str, row: tuple[str, str]) -> bool:
-    row_method, pattern = row
-    if method != row_method:
-        return False
-    if not pattern.endswith("/*"):
-        return path == pattern
-    head, slash, segment = path.rpartition("/")
-    return head + slash == pattern[:-1] and bool(segment)
+    return method == row[0] and variables_of(row[1], path) is not None
 
 
 def _oddity(path: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from interceptors.calls import Call, MalformedToolCall, ToolCall
 from proxy.gate import Break, Decide, EndAtLimit, Finish, Gate, Note, Record, Write
 from proxy.wire.events import RELEASED, Answer, Breach, Key, Replaced
-from proxy.wire.sse import Frame, Framer
+from proxy.wire.sse import Frame
 
 if TYPE_CHECKING:
     from proxy.gate import Command
@@ -64,7 +64,7 @@ class Driver:
         self._streamed = streamed
         self._rule = rule
         self._text = text
-        self._framer = Framer(held_bytes_max)
+        self._framer = dialect.framing.framer(held_bytes_max)
         self._answers: dict[Key, Answer] = {}
         self._calls: dict[Key, Call] = {}
         self._read = 0

@@ -13,6 +13,8 @@ from proxy.wire import envelope
 from proxy.wire.anthropic_texts import AnthropicBodyTexts, AnthropicStreamTexts
 from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION
 from proxy.wire.dialect import DeclaredTools, Fault, OutputFormat, Reader, RequestView, Writer, declared_tools
+from proxy.wire.framing import EVENTS
+from proxy.wire.paths import NOWHERE, Address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,11 +69,13 @@ class AnthropicMessages:
         ("POST", "/messages/count_tokens"),
         ("GET", "/v1/models"),
         ("GET", "/models"),
-        ("GET", "/v1/models/*"),
-        ("GET", "/models/*"),
+        ("GET", "/v1/models/{id}"),
+        ("GET", "/models/{id}"),
     )
+    client_header = "anthropic-version"
+    framing = EVENTS
 
-    def request(self, body: bytes) -> RequestView:
+    def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:  # noqa: ARG002 - the body says it all
         raw = envelope.members(body)
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False

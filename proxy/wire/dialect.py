@@ -10,12 +10,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from policies.model import folded
+from proxy.wire.paths import NOWHERE, Address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from interceptors.context import DeclaredTool
     from proxy.wire.events import Answer, FrameRead, Key, Material, WireEvent
+    from proxy.wire.framing import Framing
     from proxy.wire.sse import Frame
     from proxy.wire.texts import TextFinder
     from proxy.wire.turn import Continuation
@@ -137,16 +139,26 @@ class Dialect(Protocol):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths of its create call (POST), exactly as they stand in a request."""
+        """The paths of its create call (POST), as they stand in a request; `{name}` is what varies (`paths`)."""
         ...
 
     @property
     def passive(self) -> tuple[tuple[str, str], ...]:
-        """Methods and paths that neither return nor execute calls and pass verbatim; a last `*` is one segment."""
+        """Methods and paths that neither return nor execute calls and pass verbatim; written as `paths` are."""
         ...
 
-    def request(self, body: bytes) -> RequestView:
-        """Raises `envelope.EnvelopeError` with a message for the client."""
+    @property
+    def client_header(self) -> str:
+        """The header, in lower case, that only clients of this dialect send; empty where there is none."""
+        ...
+
+    @property
+    def framing(self) -> Framing:
+        """How its streams are divided."""
+        ...
+
+    def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:
+        """What a body asks for that was posted there. Raises `envelope.EnvelopeError` with a message for the client."""
         ...
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:

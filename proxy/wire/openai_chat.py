@@ -24,6 +24,8 @@ from proxy.wire.events import (
     WireBroken,
     WireEvent,
 )
+from proxy.wire.framing import EVENTS
+from proxy.wire.paths import NOWHERE, Address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,9 +54,11 @@ class OpenAIChat:
     name = "openai-chat"
     provider = "openai"
     paths = ("/v1/chat/completions", "/chat/completions")
-    passive = (("GET", "/v1/models"), ("GET", "/models"), ("GET", "/v1/models/*"), ("GET", "/models/*"))
+    passive = (("GET", "/v1/models"), ("GET", "/models"), ("GET", "/v1/models/{id}"), ("GET", "/models/{id}"))
+    client_header = ""
+    framing = EVENTS
 
-    def request(self, body: bytes) -> RequestView:
+    def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:  # noqa: ARG002 - the body says it all
         raw = envelope.members(body)
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.routes import Mediated, Refused, Unexamined, provider_of, route
+from proxy.wire.paths import variables_of
 from proxy.wire.registry import DIALECTS
 
 if TYPE_CHECKING:
@@ -51,6 +52,13 @@ def test_a_name_goes_before_any_path(path: str) -> None:
     found = to("POST", f"/groq{path}?x=1", upstreams=("groq", "openai"))
     assert isinstance(found, Mediated)
     assert (found.upstream, found.target, found.dialect.provider) == ("groq", f"{path}?x=1", CREATE[path])
+
+
+def test_a_providers_own_path_goes_before_a_name() -> None:
+    """A path that a dialect's table has is that provider's, also where it begins as an upstream is named."""
+    found = to("POST", "/v1/messages", upstreams=("v1", "anthropic"))
+    assert isinstance(found, Mediated)
+    assert (found.upstream, found.target) == ("anthropic", "/v1/messages")
 
 
 @pytest.mark.parametrize(
@@ -187,4 +195,4 @@ def test_any_target_that_goes_somewhere_is_in_a_table(method: str, target: str) 
         rows = [("POST", path) for dialect in DIALECTS for path in dialect.paths]
         rows += [row for dialect in DIALECTS for row in dialect.passive]
         path = target.partition("?")[0]
-        assert any(method == row[0] and (path == row[1] or row[1].endswith("*")) for row in rows)
+        assert any(method == row[0] and variables_of(row[1], path) is not None for row in rows)
