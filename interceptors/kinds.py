@@ -23,6 +23,7 @@ class Kind(Enum):
     PRUNED = "pruned"
     RESERVED = "reserved"
     SETTLED = "settled"
+    EDITED = "edited"
 
     @property
     def is_outcome(self) -> bool:

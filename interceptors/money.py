@@ -41,9 +41,10 @@ class Reserved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """What the reservation is from now on, and why. `result` is the digest of what came back, empty without one.
+    """What became of the call, and why. `result` is the digest of what came back, empty without one.
 
-    `by` and `reason` are those of a person who resolved it.
+    `reservation` is what it held, and `state` that of the reservation from now on; a call that reserves nothing has
+    none, and `state` is its own. `by` and `reason` are those of a person who resolved it.
     """
 
     kind: ClassVar[Kind] = Kind.SETTLED

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NotRequired, TypeAlias, TypedDict, Unpack
 
+from interceptors.edits import Edit, Edited
 from interceptors.kinds import AbortCause, ErasureCause, Kind, MoneyState, Remark, SettlementCause
 from interceptors.money import Held, Reserved, Settled
 from interceptors.operations import Erased, Halted, PolicyChanged, Pruned, Resumed, Span
@@ -163,6 +164,8 @@ __all__ = [
     "Aborted",
     "Circumstances",
     "Decided",
+    "Edit",
+    "Edited",
     "Erased",
     "ErasureCause",
     "Halted",
@@ -190,7 +193,7 @@ __all__ = [
 
 Record: TypeAlias = (
     "Decided | Released | Substituted | Aborted | Unexamined | Observed | Remarked | Refused"
-    " | PolicyChanged | Halted | Resumed | Erased | Pruned | Reserved | Settled"
+    " | PolicyChanged | Halted | Resumed | Erased | Pruned | Reserved | Settled | Edited"
 )
 
 

@@ -24,15 +24,17 @@ from proxy.facts_reader import FactsReader
 from proxy.identity import tenant_key
 from proxy.judge import Judge
 from proxy.ledger.keeper import Ledger
-from proxy.ledger.vault import LedgerError, Vault
+from proxy.ledger.vault import Vault
 from proxy.listener import Listener
 from proxy.logs import Event, Logs, capture_libraries
 from proxy.metrics import Metrics
 from proxy.outcomes import Outcomes
 from proxy.policy_source import PolicySource, Revision, revision_loader
+from proxy.retention import end_retentions
 from proxy.services import Services
 from proxy.settings import Address, Settings
-from proxy.store import Entry, Store, StoreError, new_receipt_id, open_store
+from proxy.settling import Settling
+from proxy.store import Entry, Store, new_receipt_id, open_store
 from proxy.upstream import Upstream
 
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 
 _KEEPALIVE_SECONDS = 75
 _LOG_LINGER_SECONDS = 0.05
-_RETAIN_EVERY_SECONDS = 3600.0
 
 
 def serve(settings: Settings) -> None:
@@ -74,11 +75,10 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         stack.push_async_callback(facts.close)
         upstream = Upstream(settings.limits)
         stack.push_async_callback(upstream.close)
-        outcomes = Outcomes(store, metrics.store_failed)
-        stack.push_async_callback(outcomes.close)
+        outcomes, settling = _written_behind(stack, store, metrics)
         judge = Judge(policy, facts, store, outcomes, utc_now, settings.limits.hold_ms_max, injects=True)
         ledger = await _ledger(stack, settings, logs, metrics)
-        talks = Conversations(store, utc_now)
+        talks = Conversations(store, settling)
         services = Services(settings, connected, policy, judge, store, ledger, talks, upstream, logs, metrics, key)
         listener = Listener(services)
         stopping = _stop_signal()
@@ -87,7 +87,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         gc.collect()
         gc.freeze()  # what serves all requests need not be walked again and again: a whole collection halts the loop
         sweeps = asyncio.gather(
-            _retain(settings, store, ledger, logs), expire_held(store, utc_now, metrics.store_failed)
+            end_retentions(settings.retain, store, ledger, logs), expire_held(store, utc_now, metrics.store_failed)
         )
         stack.callback(sweeps.cancel)
         logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
@@ -100,7 +100,16 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         await admin.stop()
         sweeps.cancel()
         await outcomes.close()
+        await settling.close()
         _last_words(store, logs)
+
+
+def _written_behind(stack: AsyncExitStack, store: Store, metrics: Metrics) -> tuple[Outcomes, Settling]:
+    """What is written down later than it happens; it must end before the store does."""
+    outcomes, settling = Outcomes(store, metrics.store_failed), Settling(store, utc_now, metrics.store_failed)
+    stack.push_async_callback(outcomes.close)
+    stack.push_async_callback(settling.close)
+    return outcomes, settling
 
 
 def _last_words(store: Store, logs: Logs) -> None:
@@ -217,23 +226,6 @@ async def _start_admin(
     await asyncio.to_thread(write_address, settings.state, site.address)
     stack.push_async_callback(asyncio.to_thread, remove_address, settings.state, site.address)
     return site
-
-
-async def _retain(settings: Settings, store: Store, ledger: Ledger, logs: Logs) -> None:
-    """Ends retentions now and every hour; what fails is told, and tried again."""
-    while True:
-        now = utc_now()
-        try:
-            await store.retain(
-                receipts_before=now - settings.retain.receipts, payloads_before=now - settings.retain.payloads, at=now
-            )
-            await asyncio.to_thread(ledger.expire)
-            logs.event(Event.RETAINED)
-        except StoreError:
-            logs.event(Event.STORE_FAILED)
-        except LedgerError:
-            logs.event(Event.LEDGER_FAILED)
-        await asyncio.sleep(_RETAIN_EVERY_SECONDS)
 
 
 def _stop_signal() -> asyncio.Event:

@@ -25,7 +25,7 @@ from proxy.logs import Event
 from proxy.onward import Onward
 from proxy.passage import Passage, tell
 from proxy.provider_head import read_error, refuse_odd_head
-from proxy.records import observed
+from proxy.records import edited, observed
 from proxy.services import Holding, Room, Services
 from proxy.store import Entry, StoreError, new_receipt_id
 from proxy.texts import text_rules
@@ -169,19 +169,20 @@ class Listener:
         try:
             asker = Asker(self._asked(passage).subject, passage.conversation)
             prepared = await self._with.ledger.prepare(dialect, body, tenant, asker)
-            heard = await self._with.conversations.hear(dialect, prepared, policy, tenant, passage.conversation)
-        except envelope.EnvelopeError as error:
-            raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
-        except UnknownResultError as error:
-            raise RefusedError(Fault.INVALID_REQUEST, "unknown_result", str(error)) from None
+            heard = await self._with.conversations.hear(
+                dialect, prepared, policy, tenant, passage.conversation, passage.view.messages
+            )
+        except (envelope.EnvelopeError, UnknownResultError) as error:
+            reason = "unknown_result" if isinstance(error, UnknownResultError) else "invalid_body"
+            raise RefusedError(Fault.INVALID_REQUEST, reason, str(error)) from None
         except StoreError:
-            self._with.metrics.store_failed()
-            message = "the gate cannot record results at present"
-            raise RefusedError(Fault.OVERLOADED, "store_unavailable", message) from None
-        passage.restored, passage.taken_out = prepared.restored, prepared.taken_out
+            raise self._unrecorded("results") from None
+        passage.goes_up(prepared)
         if heard.body is not prepared.body:
             prepared = replace(prepared, body=heard.body)
         scene = self._scene(passage, dict(prepared.refusals), heard.history)
+        if edits := edited(prepared, scene, self._with.judge.clock()):
+            await self._keep(passage, *edits)
         return prepared, replace(scene, read_history=heard.read)
 
     def _leg_opener(
@@ -223,10 +224,7 @@ class Listener:
             message = f"the provider itself executes {named}, which this policy does not allow (unknown_tools)"
             raise RefusedError(Fault.INVALID_REQUEST, "provider_tool", message)
         now = self._with.judge.clock()
-        await self._keep(
-            passage,
-            *(observed(tool, scene, now, "request") for tool in tools),
-        )
+        await self._keep(passage, *(observed(tool, scene, now, "request") for tool in tools))
 
     async def _is_stream(
         self, upstream: aiohttp.ClientResponse, dialect: Dialect, view: RequestView, deadline: float
@@ -363,10 +361,12 @@ class Listener:
         try:
             await self._with.store.commit([Entry(record) for record in records])
         except StoreError:
-            self._with.metrics.store_failed()
-            message = "the gate cannot record requests at present"
-            raise RefusedError(Fault.OVERLOADED, "store_unavailable", message) from None
+            raise self._unrecorded("requests") from None
         passage.receipts += [record.receipt for record in records]
+
+    def _unrecorded(self, what: str) -> RefusedError:
+        self._with.metrics.store_failed()
+        return RefusedError(Fault.OVERLOADED, "store_unavailable", f"the gate cannot record {what} at present")
 
     async def _refuse(self, passage: Passage, error: RefusedError) -> web.Response:
         passage.error = error.reason

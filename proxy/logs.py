@@ -48,6 +48,7 @@ FIELDS: Mapping[str, str] = {
     "conversation": "a digest of the name that the client or its header gives the conversation",
     "restored": "how many hidden turns were put back into the request",
     "taken_out": "how many thinking blocks were taken out of the request, since what they depend on is gone",
+    "ambiguous": "how many turns got nothing put back, since they fit hidden turns of several conversations",
     "outcome": "how the exchange ended",
     "error": "why it did not end well: a fixed text, no value",
     "policy": "the name of the policy",
@@ -111,6 +112,7 @@ class ExchangeLine:
     conversation: str = ""
     restored: int = 0
     taken_out: int = 0
+    ambiguous: int = 0
     outcome: str = ""
     error: str = ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from proxy.exchange import Summary
@@ -12,6 +12,7 @@ from proxy.wire.dialect import Dialect, RequestView
 
 if TYPE_CHECKING:
     from proxy.admission import Asking
+    from proxy.ledger.keeper import Prepared
     from proxy.services import Services
 
 
@@ -31,9 +32,15 @@ class Passage:
     conversation: str = ""
     restored: int = 0  # hidden turns that were put back
     taken_out: int = 0  # thinking blocks that could not go up
+    ambiguous: int = 0  # turns that fit hidden turns of several conversations
     receipts: list[str] = field(default_factory=list)
     summary: Summary = field(default_factory=Summary)
     error: str = ""
+
+    def goes_up(self, prepared: Prepared) -> None:
+        """What became of the history. Its messages are not needed any more: a long request must not be held twice."""
+        self.restored, self.taken_out, self.ambiguous = prepared.restored, prepared.taken_out, prepared.ambiguous
+        self.view = replace(self.view, messages=b"")
 
 
 def tell(passage: Passage, services: Services, bytes_in_flight: int) -> None:
@@ -86,6 +93,7 @@ def _line(passage: Passage, outcome: str) -> ExchangeLine:
         conversation=passage.conversation,
         restored=passage.restored,
         taken_out=passage.taken_out,
+        ambiguous=passage.ambiguous,
         outcome=outcome,
         error=passage.error or summary.breach,
     )

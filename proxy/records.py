@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interceptors.receipts import AbortCause, Aborted, Observed, Record, Released, Remarked, Substituted
+from interceptors.receipts import AbortCause, Aborted, Edit, Edited, Observed, Record, Released, Remarked, Substituted
 from proxy.store import new_receipt_id
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from policies.model import Policy
     from proxy.judge import Judgment, Scene
+    from proxy.ledger.keeper import Prepared
     from proxy.texts import Finding
 
 
@@ -67,3 +68,24 @@ def observed(tool: str, scene: Scene, now: datetime, where: str) -> Record:
         identity=scene.identity,
         subject=scene.subject,
     )
+
+
+def edited(prepared: Prepared, scene: Scene, now: datetime) -> list[Record]:
+    """What the ledger did to the history of a request, or could not do."""
+    done = {Edit.THINKING_TAKEN_OUT: prepared.taken_out, Edit.NOT_PUT_BACK: prepared.ambiguous}
+    return [
+        Edited(
+            receipt=new_receipt_id(now),
+            time=now,
+            exchange=scene.exchange,
+            tenant=scene.tenant,
+            dialect=scene.dialect,
+            model=scene.model,
+            edit=edit,
+            count=count,
+            identity=scene.identity,
+            subject=scene.subject,
+        )
+        for edit, count in done.items()
+        if count
+    ]

@@ -95,6 +95,7 @@ class Restored:
 
     `before` names the place behind the request, for the entry that the answer may need. `taken_out` counts thinking
     blocks that could not go up. `ambiguous` counts turns that fit entries of several conversations, and got none.
+    `unsealed` counts messages of the client's own whose thinking is not as it came.
     """
 
     messages: list[bytes]
@@ -103,11 +104,12 @@ class Restored:
     entries: list[Hidden] = field(default_factory=list)
     taken_out: int = 0
     ambiguous: int = 0
+    unsealed: int = 0
     refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
     def is_changed(self) -> bool:
-        return bool(self.entries or self.taken_out)
+        return bool(self.entries or self.taken_out or self.unsealed)
 
     @property
     def mark(self) -> str:
@@ -169,6 +171,7 @@ def _unsealed(transcript: Transcript, raw: Sequence[bytes], result: Restored) ->
     for message in raw:
         opened, removed = transcript.unsealed(message, result.mark)
         result.taken_out += removed
+        result.unsealed += opened is not message
         messages.append(opened)
     return messages
 

@@ -160,7 +160,11 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class ReleasedCall:
-    """A call that was allowed and not aborted. `state` is None where it reserved nothing."""
+    """A call that was allowed and not aborted.
+
+    `state` is what became of it: held at first where it reserved something, else None until its result comes. `result`
+    is the digest of the newest result, empty without one.
+    """
 
     receipt: str
     call_id: str
@@ -169,6 +173,7 @@ class ReleasedCall:
     time: datetime
     reservation: str | None
     state: MoneyState | None
+    result: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,11 +131,11 @@ def released_calls(
         page = wanted[start : start + _CALLS_MAX]
         marks = ", ".join("?" * len(page))
         rows = connection.execute(
-            "SELECT receipt, call_id, tool, argument_digest, time, reservation, state FROM releases"  # noqa: S608 # question marks
-            f" WHERE tenant = ? AND call_id IN ({marks}) AND aborted = 0 ORDER BY time, receipt",
+            "SELECT receipt, call_id, tool, argument_digest, time, reservation, state, result"  # noqa: S608 # question marks
+            f" FROM releases WHERE tenant = ? AND call_id IN ({marks}) AND aborted = 0 ORDER BY time, receipt",
             (tenant, *page),
         )
-        for receipt, call_id, tool, argument_digest, time, reservation, state in rows:
+        for receipt, call_id, tool, argument_digest, time, reservation, state, result in rows:
             call = ReleasedCall(
                 receipt,
                 call_id,
@@ -144,6 +144,7 @@ def released_calls(
                 datetime.fromisoformat(time),
                 reservation,
                 None if state is None else MoneyState(state),
+                result,
             )
             found[call_id] = (*found.get(call_id, ()), call)
     return found

@@ -1,4 +1,6 @@
-"""What becomes of held money: settled by a result, by time, by an abort, or by a person; each step a record.
+"""What becomes of released calls and of held money: settled by a result, by time, by an abort, or by a person.
+
+Each step is a record. A call that reserves nothing is settled by its result alone, and its record names no reservation.
 
 A reservation that was handed out several times is what all of its calls say together: executed as soon as one is, and
 free only when none may have been.
@@ -34,11 +36,13 @@ def settle(transaction: Transaction, settlements: Iterable[Settlement], *, at: d
     changed = 0
     for one in settlements:
         row = transaction.connection.execute(_FIND, (one.receipt,)).fetchone()
-        if row is None or row[0] is None:
+        if row is None:
             continue
         if one.result:
             transaction.connection.execute(_RESULT, (one.result, one.receipt))
-        if row[3] and one.result and row[3] != one.result:
+        if row[0] is None:
+            _say(transaction, one, row, at)
+        elif row[3] and one.result and row[3] != one.result:
             changed += _conflict(transaction, one, at)
         else:
             changed += _settle(transaction, one.receipt, one.state, SettlementCause.RESULT, at, result=one.result)
@@ -95,6 +99,28 @@ def resolve(
         )
     )
     return str(receipt)
+
+
+def _say(transaction: Transaction, one: Settlement, row: tuple[str | None, ...], at: datetime) -> None:
+    """What a result says of a call that reserves nothing; another one later may say that it ran, and no less."""
+    _, said, subject, result = row
+    if result and result == one.result and (said is None or said == one.state.value or MoneyState(said).is_final):
+        return
+    before = MoneyState.UNKNOWN if said is None else MoneyState(said)
+    is_more = not before.is_final and (not result or one.state is MoneyState.EXECUTED or result == one.result)
+    state = one.state if is_more else before
+    transaction.connection.execute(_SET, (state.value, one.receipt))
+    transaction.append(
+        Settled(
+            receipt=one.receipt,
+            time=at,
+            reservation="",
+            state=state,
+            cause=SettlementCause.CONFLICT if result and result != one.result else SettlementCause.RESULT,
+            result=one.result,
+            subject=subject or "",
+        )
+    )
 
 
 def _conflict(transaction: Transaction, one: Settlement, at: datetime) -> bool:

@@ -81,7 +81,7 @@ class AnthropicMessages:
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
         tools = _request_tools(*(raw.get(member, b"null") for member in _TOOL_MEMBERS))
         metadata, cache_key = raw.get("metadata", b""), raw.get("prompt_cache_key", b"")
-        return RequestView(str(model), streamed, tools, metadata, cache_key, _output(raw))
+        return RequestView(str(model), streamed, tools, metadata, cache_key, _output(raw), raw.get("messages", b""))
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
         return AnthropicStreamReader(pass_types) if streamed else AnthropicBodyReader(pass_types)

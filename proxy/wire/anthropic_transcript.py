@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
 from proxy.wire import envelope
+from proxy.wire.anthropic_loops import asks_to_drop, is_tool_loop, must_not_think
 from proxy.wire.seal import SEALED, opened, sealed
 from proxy.wire.transcript import HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 
@@ -25,6 +27,7 @@ class AnthropicTranscript:
         self._members = envelope.members(body)
         self.messages: Sequence[bytes] = envelope.elements(self._members.get("messages", b"[]"))
         self._turns: list[SideTurn] | None = None
+        self._taken_out = 0
 
     def opening(self) -> SideTurn | None:
         last = 0
@@ -63,7 +66,10 @@ class AnthropicTranscript:
         return envelope.edited(message, content=envelope.join_list(blocks))
 
     def body(self, messages: Sequence[bytes]) -> bytes:
-        return envelope.join({**self._members, "messages": envelope.join_list(list(messages))})
+        members = {**self._members, "messages": envelope.join_list(list(messages))}
+        if self._taken_out and must_not_think(members, messages):
+            members["thinking"] = b'{"type":"disabled"}'
+        return envelope.join(members)
 
     def with_results(
         self, messages: Sequence[bytes], results: Sequence[HiddenResult], order: Sequence[str]
@@ -96,14 +102,20 @@ class AnthropicTranscript:
                 kept.append(block)
                 continue
             own, original = _mark_of(envelope.value_of(envelope.members(block).get(member, b"null")))
-            if own != mark:
+            if own != mark and not (own and self._leaves_to_provider):
                 removed += 1
             else:
                 is_changed = is_changed or bool(own)
                 kept.append(envelope.edited(block, **{member: original}) if own else block)
         if not removed and not is_changed:
             return message, 0
+        self._taken_out += removed
         return _with_blocks(message, kept), removed
+
+    @cached_property
+    def _leaves_to_provider(self) -> bool:
+        """In a tool loop, a provider that was asked to drop thinking that does not fit is left to do it."""
+        return asks_to_drop(self._members) and is_tool_loop(self.messages)
 
 
 def message_of(role: str, blocks: Sequence[bytes]) -> bytes:

@@ -45,7 +45,8 @@ class OutputFormat:
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """What the gate needs to know of a request. `metadata` and `cache_key` are members as they came, empty for none."""
+    """What the gate needs to know of a request. `metadata`, `cache_key` and `messages` are members as they came, empty
+    for none."""
 
     model: str = ""
     streamed: bool = False
@@ -53,6 +54,7 @@ class RequestView:
     metadata: bytes = b""
     cache_key: bytes = b""
     output: OutputFormat | None = None
+    messages: bytes = b""
 
 
 class Fault(Enum):

@@ -65,7 +65,13 @@ class OpenAIChat:
         tools = _request_tools(*(raw.get(member, b"null") for member in _TOOL_MEMBERS))
         metadata, cache_key = raw.get("metadata", b""), raw.get("prompt_cache_key", b"")
         return RequestView(
-            str(model), streamed, tools, metadata, cache_key, _output(raw.get("response_format", b"null"))
+            str(model),
+            streamed,
+            tools,
+            metadata,
+            cache_key,
+            _output(raw.get("response_format", b"null")),
+            raw.get("messages", b""),
         )
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:

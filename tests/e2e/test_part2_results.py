@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -9,6 +10,7 @@ import pytest
 
 from proxy.conversation import NOTICE
 from proxy.demo.turns import Call, Dialect, Text
+from proxy.store import open_reader
 from tests.e2e.client import WAY_IDS, WAYS
 from tests.e2e.told import POLICY, Told, call, told, turn
 
@@ -165,3 +167,53 @@ async def test_another_tenant_settles_nothing(tmp_path: Path, way: Way) -> None:
         found = await one.ask(credential="sk-another")
         assert found.status == 200
         assert await settled(one) == []
+
+
+async def _settled_soon(one: Told, count: int) -> list[dict[str, Any]]:
+    """The `settled` records, once there are so many: what nobody waits for is written behind."""
+    for _ in range(200):
+        found = [each for each in await one.desk.records() if each["kind"] == "settled"]
+        if len(found) >= count:
+            break
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
+    return [each for each in await one.desk.records() if each["kind"] == "settled"]
+
+
+@ways
+@pytest.mark.parametrize(("text", "state"), [("found", "executed"), ('{"error": "gone"}', "unknown")])
+async def test_a_call_that_reserves_nothing_is_settled_too(tmp_path: Path, way: Way, text: str, state: str) -> None:
+    """Once, whoever reads and however often the history comes again; another result of it is a conflict."""
+    async with told(tmp_path, way, turn(call("read_allowed")), turn(Text("Yes."))) as one:
+        await one.ask()
+        answer(one, text)
+        await one.ask(take=False)
+        await _settled_soon(one, 1)
+        await one.ask()
+        one.talk.say("Sure?")
+        await one.ask()
+        (record,) = await _settled_soon(one, 1)
+        assert (record["state"], record["cause"], record["reservation"]) == (state, "result", "")
+        (decided,) = [each for each in await one.desk.records() if each["kind"] == "decided"]
+        assert record["receipt"] == decided["receipt"]
+        one.talk.rewind(2)
+        answer(one, "something else")
+        await one.ask()
+        after = [(each["state"], each["cause"]) for each in await _settled_soon(one, 2)]
+        assert after == [(state, "result"), ("executed", "another result of the same call says otherwise")]
+
+
+@ways
+async def test_what_was_not_written_yet_is_written_at_the_end(tmp_path: Path, way: Way) -> None:
+    """A gate that stops settles what waits; its records are there for the next one."""
+    async with told(tmp_path, way, turn(call("read_allowed")), turn(Text("Yes."))) as one:
+        await one.ask()
+        answer(one, "found")
+        await one.ask()
+        state = one.desk.state
+    assert (await asyncio.to_thread(_kinds, state)).count("settled") == 1
+
+
+def _kinds(state: Path) -> list[str]:
+    with open_reader(state) as reader:
+        return [each.kind for each in reader.records()]

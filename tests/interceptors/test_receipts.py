@@ -23,6 +23,8 @@ from interceptors.receipts import (
     AbortCause,
     Aborted,
     Decided,
+    Edit,
+    Edited,
     Erased,
     ErasureCause,
     Halted,
@@ -60,12 +62,13 @@ if TYPE_CHECKING:
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 250_000, tzinfo=UTC)
 WRITER = "w_00000000000000000000000000"
-GOLDEN = "ae9c767269abf52e09938d121c4bf1c1829d47b2210449f25066f50060c72c7d"
+GOLDEN = "dc190ee802bdae969acb6818a433e03a4c927b0eaa68fb0df877c7324fd24ee0"
 GOLDEN_FIRST = {
     13: "35eb22fe5496102c58196074eefc4d9cb123a3300fb6d756afdbcaf3699a3cee",
     15: "9aebe97df3faacda8d72150104d834bc03c662efa20a1bf2371786b1c89bc5e0",
+    16: "ae9c767269abf52e09938d121c4bf1c1829d47b2210449f25066f50060c72c7d",
 }  # lines, as once written
-GOLDEN_HEAD = "w_00000000000000000000000000:16:905e99e8b5fada9b276962b9f6692b2fab4e97dad9d0a84b4534e1b50a80deb4"
+GOLDEN_HEAD = "w_00000000000000000000000000:17:b0c47aec2ac3da5f1d9628cfd3ce301e959687b76f4bf81fc8416f3164c9bdb0"
 
 DECISION = Decision(
     ruling=Ruling.ESCALATE,
@@ -172,6 +175,16 @@ def _one_of_each() -> tuple[Record, ...]:
             policy="refund-desk",
             revision="e" * 64,
             subject=sub,
+        ),
+        Edited(
+            receipt="rc_9",
+            time=NOW,
+            exchange=ex,
+            tenant="t",
+            dialect="anthropic-messages",
+            model="m",
+            edit=Edit.THINKING_TAKEN_OUT,
+            count=2,
         ),
     )
 

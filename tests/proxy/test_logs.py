@@ -38,6 +38,7 @@ WHOLE = ExchangeLine(
     conversation="c0ffee",
     restored=1,
     taken_out=1,
+    ambiguous=2,
 )
 
 

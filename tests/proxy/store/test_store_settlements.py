@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 HELD, EXECUTED = MoneyState.HELD, MoneyState.EXECUTED
 NOT_EXECUTED, UNKNOWN = MoneyState.NOT_EXECUTED, MoneyState.UNKNOWN
+_CONFLICT = "another result of the same call says otherwise"
 LATER, DUE = NOW + timedelta(hours=1), NOW + timedelta(minutes=15)
 Told: TypeAlias = "tuple[str, str | None, int]"
 FREE: Told = ("not_executed", stamp(LATER), 0)
@@ -132,17 +133,48 @@ async def test_unknown_is_not_the_end(store: Store) -> None:
     assert [each["state"] for each in await records(store)] == ["unknown", "executed"]
 
 
-async def test_what_holds_nothing_is_not_settled(store: Store) -> None:
-    """A receipt that nobody knows, and an allowed call without a reservation, change nothing."""
+async def released(store: Store, receipt: str) -> None:
+    """An allowed call that reserves nothing."""
 
     def release(transaction: Transaction) -> None:
-        values = ("rc_1", "", stamp(NOW), None, None)
+        values = (receipt, "", stamp(NOW), None, None)
         transaction.connection.execute(_RELEASE.replace("'held'", "NULL"), values)
 
     await store._writer.run(release)
-    assert await store.settle([Settlement("rc_1", EXECUTED), Settlement("rc_0", EXECUTED)], at=LATER) == 0
+
+
+async def test_a_receipt_that_nobody_knows_settles_nothing(store: Store) -> None:
+    """And an abort of a call that holds nothing frees nothing."""
+    await released(store, "rc_1")
+    assert await store.settle([Settlement("rc_0", EXECUTED)], at=LATER) == 0
     assert await store.free(["rc_1", "rc_0"], at=LATER) == 0
     assert await records(store) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ([(EXECUTED, "a")], [("executed", "result")]),
+        ([(EXECUTED, "a"), (EXECUTED, "a")], [("executed", "result")]),
+        ([(UNKNOWN, "a"), (UNKNOWN, "a")], [("unknown", "result")]),
+        ([(UNKNOWN, "a"), (EXECUTED, "a")], [("unknown", "result"), ("executed", "result")]),
+        ([(UNKNOWN, "a"), (EXECUTED, "b")], [("unknown", "result"), ("executed", _CONFLICT)]),
+        ([(EXECUTED, "a"), (UNKNOWN, "b")], [("executed", "result"), ("executed", _CONFLICT)]),
+        ([(EXECUTED, "a"), (EXECUTED, "b"), (EXECUTED, "b")], [("executed", "result"), ("executed", _CONFLICT)]),
+        ([(UNKNOWN, "a"), (NOT_EXECUTED, "b")], [("unknown", "result"), ("unknown", _CONFLICT)]),
+        ([(NOT_EXECUTED, "a")], [("not_executed", "result")]),
+    ],
+)
+async def test_a_result_settles_what_holds_nothing(
+    store: Store, said: list[tuple[MoneyState, str]], then: list[tuple[str, str]]
+) -> None:
+    """One record for the first result, one for each that says otherwise, none for the same again; no reservation."""
+    await released(store, "rc_1")
+    for state, result in said:
+        assert await store.settle([Settlement("rc_1", state, result)], at=LATER) == 0
+    found = await records(store)
+    assert [(each["state"], each["cause"]) for each in found] == then
+    assert {each["reservation"] for each in found} == {""}
 
 
 @pytest.mark.parametrize(("seconds", "count"), [(-1, 0), (0, 1), (1, 1)])

@@ -1,0 +1,151 @@
+"""What came back for released calls, settled behind the request where nothing of it waits for that.
+
+The result of a call that reserved nothing frees and counts nothing: it is a record (decision 7), and the request goes
+up meanwhile. Many requests share one look into the store and one transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from interceptors.history import PastResult
+from interceptors.settlement import state_of
+from proxy.store import ReleasedCall, Settlement, StoreError
+from proxy.wire.transcript import CallSeen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from interceptors.kinds import MoneyState
+    from policies.model import Policy
+    from proxy.clock import Clock
+    from proxy.store import Store
+    from proxy.wire.transcript import ResultSeen
+
+DELAY_SECONDS = 0.02
+RETRY_SECONDS = 1.0
+WAITING_MAX = 100_000
+"""Results that wait. Beyond it the oldest are let go: a store that is down must not take the memory too."""
+
+
+@dataclass(frozen=True, slots=True)
+class CameBack:
+    """The results of one request's newest turn, and the calls of the turn before it by their ids."""
+
+    tenant: str
+    policy: Policy
+    calls: Mapping[str, CallSeen]
+    results: Sequence[ResultSeen]
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What a result says of its call. The result itself is not kept: it may be large."""
+
+    tenant: str
+    call_id: str
+    call: CallSeen | None
+    state: MoneyState
+    result: str
+
+
+class Settling:
+    """One for the process, on its loop. `failed` is told each failure of the store."""
+
+    def __init__(self, store: Store, clock: Clock, failed: Callable[[], None]) -> None:
+        self._store = store
+        self._clock = clock
+        self._failed = failed
+        self._waiting: list[_Waiting] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, came: CameBack) -> None:
+        """To be settled soon."""
+        for result in came.results:
+            call = came.calls.get(result.call)
+            state = self._state(came, result, call.name if call else "")
+            told = None if call is None else CallSeen(call.id, call.name, None, call.digest)
+            self._waiting.append(_Waiting(came.tenant, result.call, told, state, result.digest))
+        del self._waiting[:-WAITING_MAX]
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._run())
+
+    async def now(self, came: CameBack) -> dict[str, ReleasedCall]:
+        """Settle before anything else happens; the released call of each result that has one. Raises `StoreError`."""
+        found = await self._store.released_calls(came.tenant, [result.call for result in came.results])
+        rows: dict[str, ReleasedCall] = {}
+        settlements = []
+        for result in came.results:
+            row = matching(found.get(result.call, ()), came.calls.get(result.call))
+            if row is None:
+                continue
+            rows[result.call] = row
+            state = self._state(came, result, row.tool)
+            if not _is_known(row, state, result.digest):
+                settlements.append(Settlement(row.receipt, state, result.digest))
+        if settlements:
+            await self._store.settle(settlements, at=self._clock())
+        return rows
+
+    async def close(self) -> None:
+        """Settle what is left, once."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._write()
+
+    def _state(self, came: CameBack, result: ResultSeen, name: str) -> MoneyState:
+        tool = came.policy.tool(name) or came.policy.unknown_tool
+        past = PastResult(result.call, result.value, result.is_error, came.turn, is_new=True)
+        return state_of(came.policy, tool, past, self._clock())
+
+    async def _run(self) -> None:
+        seconds = DELAY_SECONDS
+        while True:
+            await asyncio.sleep(seconds)
+            if await self._write() or not self._store.is_usable:
+                return
+            seconds = RETRY_SECONDS
+
+    async def _write(self) -> bool:
+        """Everything that waits; False where the store failed, and it waits again."""
+        while self._waiting:
+            some, self._waiting = self._waiting, []
+            try:
+                await self._settle(some)
+            except StoreError:
+                self._failed()
+                self._waiting[:0] = some
+                return False
+            except asyncio.CancelledError:
+                self._waiting[:0] = some  # twice is once: what is known of a call is looked at in the transaction
+                raise
+        return True
+
+    async def _settle(self, some: Sequence[_Waiting]) -> None:
+        by_tenant: dict[str, list[_Waiting]] = {}
+        for one in some:
+            by_tenant.setdefault(one.tenant, []).append(one)
+        settlements: list[Settlement] = []
+        for tenant, group in by_tenant.items():
+            found = await self._store.released_calls(tenant, [one.call_id for one in group])
+            for one in group:
+                row = matching(found.get(one.call_id, ()), one.call)
+                if row is not None and not _is_known(row, one.state, one.result):
+                    settlements.append(Settlement(row.receipt, one.state, one.result))
+        if settlements:
+            await self._store.settle(settlements, at=self._clock())
+
+
+def matching(rows: Sequence[ReleasedCall], call: CallSeen | None) -> ReleasedCall | None:
+    """The newest released call of this id with the arguments that the client holds; ids recur, arguments tell."""
+    fitting = [row for row in rows if call is None or row.argument_digest == call.digest]
+    return fitting[-1] if fitting else None
+
+
+def _is_known(row: ReleasedCall, state: MoneyState, result: str) -> bool:
+    """Whether the store knows all that this result says: clients send it again with every try."""
+    return row.result == result and row.state is not None and (row.state is state or row.state.is_final)

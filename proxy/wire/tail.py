@@ -1,0 +1,69 @@
+"""The end of a request's messages, without splitting all of them: what is new costs what is new.
+
+A history of megabytes comes with every request, and only its last turns are new.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proxy.wire import envelope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from proxy.wire.transcript import SideTurn, Transcript
+
+_START = b'{"role"'
+_BETWEEN = b" \t\r\n,"
+_SHORT_BYTES = 32 * 1024
+_FIRST_MESSAGES = 3  # an assistant's turn, a user's, and one before them that says where the first begins
+
+
+def is_short(messages: bytes) -> bool:
+    """Whether the last messages are so few bytes that they are read at once."""
+    begins = max(0, len(messages) - _SHORT_BYTES)
+    return begins == 0 or messages.count(_START, begins) > _FIRST_MESSAGES
+
+
+def newest(
+    body: bytes, messages: bytes, read: Callable[[bytes], Transcript]
+) -> tuple[SideTurn | None, SideTurn | None]:
+    """What `Transcript.newest` of `body` says, but for the places of the turns. `messages` is the member as it stands
+    in the body, empty where the dialect does not say; `read` reads a body of the dialect.
+
+    Raises `EnvelopeError`.
+    """
+    if not messages.startswith(b"["):
+        return read(body).newest()
+    found: list[bytes] = []
+    wanted = _FIRST_MESSAGES
+    for message in backwards(messages):
+        found.append(message)
+        if len(found) == wanted:
+            turns = read(_request(found)).newest()
+            if turns[0] is not None and turns[0].first > 0:
+                return turns
+            wanted *= 2
+    return read(_request(found)).newest()
+
+
+def backwards(array: bytes) -> Iterator[bytes]:
+    """The elements of a JSON array, the last one first.
+
+    Where an element begins is guessed and then proved: in valid JSON these bytes begin an object, never a part of a
+    string, and what reaches from an object further down to the array's end closes more than it opens.
+    """
+    end = len(array.rstrip(_BETWEEN)) - 1  # the bracket
+    while (start := array.rfind(_START, 0, end)) > 0:
+        try:
+            some = envelope.elements(b"[" + array[start:end].rstrip(_BETWEEN) + b"]")
+        except envelope.EnvelopeError:
+            break
+        yield from reversed(some)
+        end = start
+    yield from reversed(envelope.elements(array[:end].rstrip(_BETWEEN) + b"]"))
+
+
+def _request(found: list[bytes]) -> bytes:
+    return b'{"messages":' + envelope.join_list(found[::-1]) + b"}"
