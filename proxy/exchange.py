@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import aiohttp
@@ -21,6 +19,7 @@ from interceptors.receipts import AbortCause
 from proxy.downstream import ClientLostError, Downstream
 from proxy.gate import Gate
 from proxy.gate_commands import (
+    Abandon,
     Break,
     Command,
     Continue,
@@ -34,6 +33,7 @@ from proxy.gate_commands import (
     Write,
 )
 from proxy.gate_commands import Record as RecordCommand
+from proxy.summary import Ending, Summary
 from proxy.verdicts import Verdicts
 from proxy.wire.dialect import Fault
 from proxy.wire.events import Breach, Content, Key
@@ -43,9 +43,8 @@ from proxy.wire.texts import Hearing
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from interceptors.receipts import Remarked
     from proxy.headers import Pairs
-    from proxy.judge import Judge, Judgment, Scene
+    from proxy.judge import Judge, Scene
     from proxy.limits import Limits
     from proxy.onward import Onward
     from proxy.policy_source import Revision
@@ -55,35 +54,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 B = TypeVar("B", bytes, bytearray)
 _STEP_BYTES = 32 * 1024
-
-
-class Ending(Enum):
-    """How an exchange ended, for the log."""
-
-    COMPLETE = "complete"
-    LIMIT = "limit"
-    BROKEN = "broken"
-    CLIENT_LOST = "client_lost"
-    UPSTREAM_LOST = "upstream_lost"
-    INTERNAL = "internal"
-
-
-@dataclass(slots=True)
-class Summary:
-    """What the log and the metrics say of an exchange. It never holds an argument."""
-
-    status: int = 0
-    bytes_down: int = 0
-    ending: Ending = Ending.COMPLETE
-    breach: str = ""
-    judgments: Sequence[Judgment] = ()
-    observed: list[str] = field(default_factory=list)
-    remarks: Sequence[Remarked] = ()
-
-    @property
-    def hold_ms(self) -> int:
-        """The longest time that a completed call was held."""
-        return max((judgment.hold_ms for judgment in self.judgments), default=0)
 
 
 class _NoBodyError(Exception):
@@ -194,7 +164,12 @@ class Exchange:
         leg = -1
         while leg != self._leg:
             leg = self._leg
-            await self._pump_leg(leg)
+            try:
+                await self._pump_leg(leg)
+            except (aiohttp.ClientError, OSError):
+                if not (back := self._gate.leg_broke()):
+                    raise
+                await self._carry_out(back)
         await self._carry_out(self._gate.close())
         await self._flush()
 
@@ -225,7 +200,12 @@ class Exchange:
             leg = self._leg
             try:
                 body = await self._read_body()
-            except _NoBodyError as error:
+            except (_NoBodyError, aiohttp.ClientError, OSError) as error:
+                if back := self._gate.leg_broke():
+                    await self._carry_out(back)
+                    break
+                if not isinstance(error, _NoBodyError):
+                    raise
                 self.summary.ending = Ending.LIMIT
                 await self._fail(error.fault, str(error))
                 return
@@ -315,6 +295,8 @@ class Exchange:
                     cause = AbortCause.CONFLICT if breach is Breach.FROZEN_CALL else AbortCause.BROKEN
                     await self._verdicts.abandon(keys, self._gate.call, cause)
                     self._down.put(data)
+                case Abandon(keys=keys):
+                    await self._verdicts.abandon(keys, self._gate.call, AbortCause.UPSTREAM_LOST)
                 case Note(observed=name):
                     self.summary.observed.append(name)
                     self._verdicts.saw(name)

@@ -9,7 +9,6 @@ to the turn, not to a leg: the writer lives as long as the gate.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -28,14 +27,15 @@ from proxy.gate_commands import (
     Remember,
     Write,
 )
-from proxy.held import Held, Stage
+from proxy.held import Frames, Held, Stage, before_a_wait
+from proxy.legs import WayBack, tells_error
 from proxy.wire import events as wire
 from proxy.wire.dialect import Judged, Reader, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.turn_memory import Remembered, TurnMemory
+    from proxy.turn_memory import TurnMemory
     from proxy.wire.sse import Frame
     from proxy.wire.transcript import HiddenResult
 
@@ -63,14 +63,12 @@ class Gate:
         self._memory = memory
         self._waits = waits
         self._together = together
-        self._queue: deque[wire.FrameRead] = deque()
-        self._queued_bytes = 0
+        self._queue = Frames()
         self._calls: dict[wire.Key, Held] = {}
         self._judged: dict[wire.Key, Judged] = {}
         self._leg = 0
         self._leg_calls: list[wire.Key] = []
-        self._kept_back: list[wire.FrameRead] = []  # the end of a leg that went on, for when the next one fails
-        self._first_text = ""  # of the first refusal of the turn that the model was to hear
+        self._back = WayBack()  # for when a later leg fails
         self._ended = False  # the dialect's own end was read
         self._leg_over = False  # nothing more comes of this leg, whether its end was read or not
         self._settled = False  # how the calls of this leg leave is known
@@ -84,7 +82,7 @@ class Gate:
 
     @property
     def held_bytes(self) -> int:
-        return self._queued_bytes
+        return self._queue.bytes
 
     @property
     def is_over(self) -> bool:
@@ -120,6 +118,8 @@ class Gate:
         if joined is None:
             return []
         events = self._reader.receive(joined)
+        if leg and tells_error(events) and (back := self.leg_broke()):
+            return back
         if self._memory is not None:
             self._memory.keep(events, came)
         if len(events) == 1 and not self._queue and not frame.is_disguised and not frame.is_unended:
@@ -133,6 +133,8 @@ class Gate:
         if self._over or self._closing or leg != self._leg or self._going_on:
             return []
         self._leg_over = True
+        if not self._ended and (back := self.leg_broke()):
+            return back
         commands = self._take(self._reader.end())
         return [*commands, *self._settle()]
 
@@ -152,6 +154,7 @@ class Gate:
         if reader is None or writer is None:
             self._reader.next_leg()
             return
+        self._back.leaves(self._writer, self._judged)
         self._reader, self._writer = reader, writer
         self._calls.clear()
         self._judged.clear()
@@ -159,11 +162,16 @@ class Gate:
     def leg_failed(self) -> list[Command]:
         """Upstream does not answer again: the turn ends with the words of its first refusal."""
         assert self._memory is not None
-        self._going_on = False
-        self._over = True
-        text = self._first_text
-        data = self._writer.append(text, self._kept_back, self._judged)
-        return [Remember(self._memory.failed(text)), Write(data), Finish()]
+        self._going_on, self._over = False, True
+        commands = self._back.taken(self._memory, len(self._queue), self.undelivered())
+        self._queue.clear()
+        return commands
+
+    def leg_broke(self) -> list[Command]:
+        """A later leg ended before its time: as above, behind what was sent of it. Nothing where too much was sent."""
+        if not self._leg or self._over or self._memory is None or self._memory.has_ended:
+            return []
+        return [] if any(self._calls[key].has_left for key in self._leg_calls) else self.leg_failed()
 
     def close(self) -> list[Command]:
         """After `end` and its commands: finish what upstream left open, if anything was taken out of the turn."""
@@ -177,8 +185,8 @@ class Gate:
         """A limit of the exchange was reached: the calls that have not left are refused, and the turn ends."""
         if self._over or self._closing:
             return []
-        if self._going_on:
-            return self.leg_failed()
+        if back := self.leg_failed() if self._going_on else self.leg_broke():
+            return back
         self._closing = True
         keys = tuple(key for key, held in self._calls.items() if held.stage is not Stage.RESOLVED and not held.repeats)
         for key in keys:
@@ -246,15 +254,14 @@ class Gate:
         if self._ended and not completed:
             commands += self._settle()
         commands += self._flush()
-        if self._queued_bytes > self._held_bytes_max and not completed and not self._going_on:
+        if self._queue.bytes > self._held_bytes_max and not completed and not self._going_on:
             commands += self.reach(Limit.HELD_BYTES)
         return commands
 
     def _hold(self, event: wire.FrameRead) -> None:
         if event.frame.is_unended and (event.keys or self._is_edited()):
             event = event._replace(frame=event.frame.ended())
-        self._queue.append(event)
-        self._queued_bytes += len(event.frame.raw)
+        self._queue.put(event)
         for key in event.keys:
             if key not in self._calls:
                 self._calls[key] = Held()
@@ -279,16 +286,10 @@ class Gate:
                     self._calls[key].stage = Stage.JUDGING
                 return [RefuseTogether(tuple(allowed))]
         if not (self._ended or self._leg_over or self._closing):
-            ready = self._before_a_wait(ready)
+            ready = before_a_wait(ready, {key: self._calls[key] for key in self._leg_calls})
         for key in ready:
             self._calls[key].stage = Stage.RECORDING
         return [Record(tuple(ready))] if ready else []
-
-    def _before_a_wait(self, ready: Sequence[wire.Key]) -> list[wire.Key]:
-        """Without what would wait behind a refusal for the leg's end: a halt may come until it leaves."""
-        heard = [isinstance(self._calls[key].answer, wire.Returned) for key in self._leg_calls]
-        behind = self._leg_calls[heard.index(True) :] if any(heard) else []
-        return [key for key in ready if key not in behind or not isinstance(self._calls[key].answer, wire.Released)]
 
     def _is_bound(self) -> bool:
         """Whether one refusal of this leg refuses all (DESIGN 5)."""
@@ -340,33 +341,29 @@ class Gate:
 
     def _go_on(self, waiting: Sequence[wire.Key]) -> list[Command]:
         assert self._memory is not None
-        results = [self._calls[key].result() for key in waiting]
-        self._first_text = self._first_text or self._calls[waiting[0]].returned.text
+        results, text = [self._calls[key].result() for key in waiting], self._calls[waiting[0]].returned.text
         for key in waiting:
             self._resolve(key, wire.HIDDEN)
-        self._kept_back = [entry for entry in self._queue if self._memory.is_end(entry, waiting)]
-        commands = self._flush(without=self._kept_back)
+        kept_back = [entry for entry in self._queue.all if self._memory.is_end(entry, waiting)]
+        self._back.keep(text, kept_back, self._writer, self._judged)
+        commands = self._flush(without=kept_back)
         self._going_on = True
-        messages, tokens = self._memory.go_on(waiting, results, self._kept_back)
+        messages, tokens = self._memory.go_on(waiting, results, kept_back)
         return [*commands, Continue(messages, tokens)]
 
     def _remember(self, hidden: Collection[wire.Key], results: Sequence[HiddenResult]) -> list[Command]:
         if self._memory is None:
             return []
         answers = {key: self._judged[key].answer for key in self._leg_calls if key in self._judged}
-        replaced = {key: answer.text for key, answer in answers.items() if isinstance(answer, wire.Replaced)}
-        released = {key: answer for key, answer in answers.items() if isinstance(answer, wire.Released)}
-        injected = {key: text for key, answer in released.items() if (text := answer.arguments) is not None}
-        turn: Remembered | None = self._memory.ended(replaced, hidden, results, injected)
+        turn = self._memory.ended(answers, hidden, results)
         return [Remember(turn)] if turn is not None else []
 
     def _flush(self, without: Sequence[wire.FrameRead] = ()) -> list[Command]:
         """Write the frames before the first call that has no answer yet."""
         entries: list[wire.FrameRead] = []
         left: dict[wire.Key, None] = {}
-        while self._queue and all(map(self._is_answered, self._queue[0].keys)):
-            entry = self._queue.popleft()
-            self._queued_bytes -= len(entry.frame.raw)
+        while self._queue and all(map(self._is_answered, self._queue.first.keys)):
+            entry = self._queue.take()
             left |= dict.fromkeys(entry.keys)
             if not any(entry is kept for kept in without):
                 entries.append(entry)
@@ -390,10 +387,11 @@ class Gate:
         return held.stage is Stage.RESOLVED
 
     def _break(self, breach: wire.Breach) -> list[Command]:
+        if back := self.leg_broke():
+            return back
         self._over = True
         keys = self.undelivered()
         self._queue.clear()
-        self._queued_bytes = 0
         return [Break(breach, self._writer.broken(f"callgate: {breach.value}"), keys)]
 
     def _is_edited(self) -> bool:

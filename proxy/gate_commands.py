@@ -90,11 +90,18 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
+class Abandon:
+    """These calls of a leg that failed will not be delivered; the turn goes on to its end."""
+
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """Nothing more will come: upstream may be closed."""
 
 
 Command: TypeAlias = (
-    "Write | Decide | RefuseTogether | Record | Note | Continue | Remember | EndAtLimit | Break | Finish"
+    "Write | Decide | RefuseTogether | Record | Note | Continue | Remember | EndAtLimit | Break | Abandon | Finish"
 )
 """All commands there are."""

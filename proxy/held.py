@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from interceptors.calls import MalformedToolCall
 from proxy.wire import envelope
-from proxy.wire.events import Returned, WholeText
+from proxy.wire.events import Released, Returned, WholeText
 from proxy.wire.transcript import HiddenResult
 
 if TYPE_CHECKING:
-    from proxy.wire.events import Answer, Content, Key, Material
+    from collections.abc import Mapping, Sequence
+
+    from proxy.wire.events import Answer, Content, FrameRead, Key, Material
     from proxy.wire.sse import Frame
 
 
@@ -44,6 +47,11 @@ class Held:
         return not isinstance(self.call, MalformedToolCall | None)
 
     @property
+    def has_left(self) -> bool:
+        """Whether the call itself went to the client, or is about to."""
+        return self.stage is Stage.RESOLVED and isinstance(self.answer, Released) and not self.is_text
+
+    @property
     def returned(self) -> Returned:
         """Its answer, where the model is to hear of it."""
         assert isinstance(self.answer, Returned)
@@ -60,6 +68,41 @@ class Held:
             self.returned.content,
             toolset if isinstance(toolset, str) else "",
         )
+
+
+class Frames:
+    """Frames that wait, in order."""
+
+    def __init__(self) -> None:
+        self.all: deque[FrameRead] = deque()
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    @property
+    def first(self) -> FrameRead:
+        return self.all[0]
+
+    def put(self, entry: FrameRead) -> None:
+        self.all.append(entry)
+        self.bytes += len(entry.frame.raw)
+
+    def take(self) -> FrameRead:
+        entry = self.all.popleft()
+        self.bytes -= len(entry.frame.raw)
+        return entry
+
+    def clear(self) -> None:
+        self.all.clear()
+        self.bytes = 0
+
+
+def before_a_wait(ready: Sequence[Key], leg: Mapping[Key, Held]) -> list[Key]:
+    """Without what would wait behind a refusal for the leg's end: a halt may come until it leaves."""
+    heard = [isinstance(held.answer, Returned) for held in leg.values()]
+    behind = list(leg)[heard.index(True) :] if any(heard) else []
+    return [key for key in ready if key not in behind or not isinstance(leg[key].answer, Released)]
 
 
 def value_of(frame: Frame) -> object:

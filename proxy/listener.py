@@ -18,7 +18,7 @@ from policies.model import UnknownTools
 from proxy import headers, routes
 from proxy.admission import Admission, Asking, RefusedError
 from proxy.conversation import UnknownResultError
-from proxy.exchange import Ending, Exchange, guarded
+from proxy.exchange import Exchange, guarded
 from proxy.judge import Scene
 from proxy.ledger.hidden import Asker
 from proxy.logs import Event
@@ -28,6 +28,7 @@ from proxy.provider_head import read_error, refuse_odd_head
 from proxy.records import edited, observed
 from proxy.services import Holding, Room, Services
 from proxy.store import Entry, StoreError, new_receipt_id
+from proxy.summary import Ending
 from proxy.texts import text_rules
 from proxy.upstream import target
 from proxy.wire import envelope
@@ -178,8 +179,7 @@ class Listener:
         except StoreError:
             raise self._unrecorded("results") from None
         passage.goes_up(prepared)
-        if heard.body is not prepared.body:
-            prepared = replace(prepared, body=heard.body)
+        prepared = prepared if heard.body is prepared.body else replace(prepared, body=heard.body)
         scene = self._scene(passage, dict(prepared.refusals), heard.history)
         if edits := edited(prepared, scene, self._with.judge.clock()):
             await self._keep(passage, *edits)

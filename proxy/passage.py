@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from proxy.exchange import Summary
 from proxy.logs import ExchangeLine
+from proxy.summary import Summary
 from proxy.wire.dialect import Dialect, RequestView
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from proxy.held import value_of
-from proxy.wire.events import TEXT_KIND, CallCompleted, FrameRead
+from proxy.wire.events import TEXT_KIND, CallCompleted, FrameRead, Released, Replaced
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import Key, Material, WireEvent
+    from proxy.wire.events import Answer, Key, Material, WireEvent
     from proxy.wire.sse import Frame
     from proxy.wire.transcript import HiddenResult
     from proxy.wire.turn import Continuation
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 def _unseen(entry: FrameRead, hidden: Collection[Key]) -> FrameRead:
     """The frame with the keys of what the client does not see of it."""
     return entry._replace(keys=tuple(key for key in entry.keys if key in hidden))
+
+
+def _has_finished(value: object) -> bool:
+    """Whether a frame says why a choice ended, beside what else it says."""
+    choices = value.get("choices") if isinstance(value, dict) else None
+    return any(isinstance(choice, dict) and choice.get("finish_reason") for choice in choices or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +121,16 @@ class TurnMemory:
         return tuple(self._said), self._tokens
 
     def ended(
-        self,
-        replaced: Mapping[Key, str],
-        hidden: Collection[Key],
-        results: Sequence[HiddenResult],
-        injected: Mapping[Key, str],
+        self, answers: Mapping[Key, Answer], hidden: Collection[Key], results: Sequence[HiddenResult]
     ) -> Remembered | None:
         """The turn ended with this leg; None where nothing in it is hidden.
 
-        `replaced` are the calls whose text the client reads, `hidden` those that the model hears of next time, and
-        `injected` the arguments with which calls left in place of the model's own.
+        `answers` are those of its calls: texts that the client reads in their place, and arguments with which calls
+        left in place of the model's own. `hidden` are those that the model hears of next time.
         """
+        replaced = {key: answer.text for key, answer in answers.items() if isinstance(answer, Replaced)}
+        released = {key: answer for key, answer in answers.items() if isinstance(answer, Released)}
+        injected = {key: text for key, answer in released.items() if (text := answer.arguments) is not None}
         if not (self.leg or hidden or injected) or not self.is_whole:
             return None
         said = self._recorder.message(replaced)
@@ -133,9 +138,21 @@ class TurnMemory:
         messages = [*self._said, *([said] if said is not None else [])]
         return self._remembered(messages, [*self._shown, *([shown] if shown is not None else [])], results)
 
-    def failed(self, text: str) -> Remembered:
-        """The next leg could not be had; the client read `text` instead."""
-        said = self._continuation.said(text)
+    @property
+    def has_ended(self) -> bool:
+        """Whether the end of the present leg was read: then the turn ends as the provider says."""
+        return any(self._splice.ends(entry) or _has_finished(entry.value) for entry in self._joined)
+
+    def failed(self, text: str, unsent: int = 0) -> Remembered:
+        """The next leg could not be had, or not to its end: the client read what it said until then, but for its newest
+        `unsent` frames, then `text`. Its thinking is not kept: a block that is cut off is none."""
+        begun = self._continuation.recorder(self._streamed, self._splice.blocks_before)
+        for entry in self._recorder.entries[: len(self._recorder.entries) - unsent]:
+            begun.add(entry)
+        unseen = {key for entry in begun.entries for key in entry.keys}
+        message = begun.message({}, unseen) if begun.entries else None
+        texts = self._continuation.visible([message] if message is not None else []).texts
+        said = self._continuation.said("\n\n".join([*texts, text]))
         return self._remembered([*self._said, said], [*self._shown, said], ())
 
     def _remembered(

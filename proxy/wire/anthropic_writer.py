@@ -57,6 +57,10 @@ class AnthropicStreamWriter:
         self._mark = mark
 
     def append(self, text: str, end: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
+        if self._open:  # of a leg that was cut off
+            stopped = self._stops()
+            self._open.clear()
+            return stopped + self.append(text, end, judged)
         place = self._blocks
         self._blocks += 1
         self._replaced += 1
@@ -211,11 +215,12 @@ class AnthropicStreamWriter:
     def keepalive(self) -> bytes:
         return PING
 
+    def _stops(self) -> bytes:
+        ends = (envelope.encode({"type": "content_block_stop", "index": index}) for index in sorted(self._open))
+        return b"".join(event_frame("content_block_stop", end) for end in ends)
+
     def finish(self) -> bytes:
-        out = [
-            event_frame("content_block_stop", envelope.encode({"type": "content_block_stop", "index": index}))
-            for index in sorted(self._open)
-        ]
+        out = [self._stops()]
         if not self._delta_sent:
             reason = "tool_use" if self._released else "end_turn"
             delta = {"stop_reason": reason, "stop_sequence": None}

@@ -24,9 +24,9 @@ from policies.model import Ruling
 from policies.yaml_reader import BYTES_MAX
 from proxy.admin.app import admin_app
 from proxy.config_file import read_config_file
-from proxy.exchange import Ending
 from proxy.logs import FIELDS, Event
 from proxy.metrics import Metrics
+from proxy.summary import Ending
 from proxy.wire.registry import DIALECTS
 from tests.docs.generated import PARTS, names_in, written
 from tests.docs.pages import Block, code, page, page_names

@@ -99,28 +99,75 @@ async def test_a_way_on_that_fails_ends_with_the_first_refusal(tmp_path: Path, w
 
 
 @ways
-async def test_a_second_leg_that_is_no_turn_is_told_and_the_talk_goes_on(tmp_path: Path, way: Way) -> None:
-    """An error under the status of a success: the client hears of it, nothing is released, and asking again works."""
+async def test_a_second_leg_that_is_no_turn_ends_with_the_first_refusal(tmp_path: Path, way: Way) -> None:
+    """An error under the status of a success is none: the client reads the template, and the talk goes on."""
     odd = HttpError(200, "none", "none")
-    async with told(tmp_path, way, REFUSED, odd, REFUSED, DONE) as one:
-        found = await one.ask(take=False)
-        assert found.status == 200
-        assert b"read_refused" not in found.body
-        assert (await one.ask()).text.replace("\n\n", "") == "I look it up.I cannot."
+    async with told(tmp_path, way, REFUSED, odd, turn(Text("Yes."))) as one:
+        found = await one.ask()
+        assert (found.status, found.whole, found.error) == (200, True, None)
+        assert found.text.replace("\n\n", "") == f"I look it up.{NO_READ}"
+        one.talk.say("Go on")
+        assert (await one.ask()).text == "Yes."
+        one.check()
+
+
+LONG = turn(Thinking("not allowed at all"), Text("I cannot do that. " * 8))
+DEATHS = [
+    *(Delivery(cut_after=n, clean_cut=clean) for n in (0, 7) for clean in (False, True)),
+    *(Delivery(error_after=n) for n in (1, 7)),
+]
+BODY_DEATHS = [Delivery(cut_after=0, clean_cut=clean) for clean in (False, True)]
+
+
+@pytest.mark.parametrize(
+    ("way", "delivery"), [(way, delivery) for way in WAYS for delivery in (DEATHS if way[1] else BODY_DEATHS)]
+)
+async def test_a_second_leg_that_dies_midway_ends_with_the_first_refusal(
+    tmp_path: Path, way: Way, delivery: Delivery
+) -> None:
+    """Wherever it stops and however: what the client has read of it stays, the template stands behind it, the turn is
+    whole, and later requests hold what was hidden."""
+    async with told(tmp_path, way, REFUSED, Reply(LONG, delivery), turn(Text("Yes."))) as one:
+        found = await one.ask()
+        assert (found.status, found.whole, found.error, found.calls) == (200, True, None, [])
+        assert found.stop == ("end_turn" if way[0] is Dialect.ANTHROPIC else "stop")
+        text = found.text.replace("\n\n", "")
+        assert text.startswith("I look it up.")
+        assert text.endswith(NO_READ)
+        assert text.removeprefix("I look it up.").removesuffix(NO_READ) in "I cannot do that. " * 8
+        one.talk.say("Go on")
+        assert (await one.ask()).text == "Yes."
+        assert b'"read_refused","input"' in one.sent[-1] or b'"name":"read_refused","arguments"' in one.sent[-1]
         assert not any(received.refused for received in one.desk.provider.received)
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way[1]], ids=("anthropic", "chat"))
+async def test_a_second_leg_that_dies_within_a_call_delivers_none_of_it(tmp_path: Path, way: Way) -> None:
+    """A call that was not whole is aborted in the record, and the template ends the turn."""
+    second = Reply(
+        turn(Text("Then so."), call("write_allowed", 7)), Delivery(cut_after=6 if way[0] is Dialect.CHAT else 7)
+    )
+    async with told(tmp_path, way, REFUSED, second, turn(Text("Yes."))) as one:
+        found = await one.ask()
+        assert (found.whole, found.error, found.calls) == (True, None, [])
+        assert found.text.replace("\n\n", "").endswith(NO_READ)
+        assert b"write_allowed" not in found.body
+        one.talk.say("Go on")
+        assert (await one.ask()).text == "Yes."
+        one.check()
 
 
 @ways
-async def test_a_second_leg_that_is_lost_is_an_error_and_asking_again_works(tmp_path: Path, way: Way) -> None:
-    """Bytes of the turn are out, so the stream ends by the dialect's error; a body is answered 502."""
-    async with told(tmp_path, way, REFUSED, Reply(DONE, Delivery(cut_after=0)), REFUSED, DONE) as one:
-        found = await one.ask(take=False)
-        assert (found.status, found.whole) == (200 if way[1] else 502, False)
-        assert found.error is not None
-        await one.ask()
-        one.talk.say("Thanks")
-        await one.ask()
-        assert not any(received.refused for received in one.desk.provider.received)
+@pytest.mark.parametrize("limits", [{"exchange_ms_max": 1000}])
+async def test_a_second_leg_that_takes_too_long_ends_with_the_first_refusal(
+    tmp_path: Path, way: Way, limits: dict[str, int]
+) -> None:
+    """A limit of the exchange that is reached in a later leg is a cap like any other."""
+    second = Reply(LONG, Delivery(pause_seconds=0.3, write_bytes=None if way[1] else 100))
+    async with told(tmp_path, way, REFUSED, second, turn(Text("Yes.")), limits=limits) as one:
+        found = await one.ask()
+        assert (found.status, found.whole, found.error) == (200, True, None)
+        assert found.text.replace("\n\n", "").endswith(NO_READ)
 
 
 @ways

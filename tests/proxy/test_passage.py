@@ -16,13 +16,13 @@ from interceptors.pipeline import Pipeline
 from policies import load_policy_text
 from policies.model import Ruling
 from proxy.admission import Asking
-from proxy.exchange import Ending, Summary
 from proxy.identity import Caller
 from proxy.judge import Judgment
 from proxy.logs import Logs
 from proxy.metrics import Metrics
 from proxy.passage import Passage, tell
 from proxy.policy_source import Revision
+from proxy.summary import Ending, Summary
 from proxy.wire.openai_chat import OPENAI_CHAT
 
 POLICY = load_policy_text("language: 1\npolicy: p\ntools: {refund: {}}\n")

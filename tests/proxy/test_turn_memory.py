@@ -11,7 +11,7 @@ from proxy.turn_memory import TurnMemory
 from proxy.wire.chat_calls import Slot
 from proxy.wire.chat_transcript import turns_of
 from proxy.wire.chat_turn import CHAT_CONTINUATION
-from proxy.wire.events import TEXT_KIND, FrameRead, Key, Material, TextKey
+from proxy.wire.events import TEXT_KIND, FrameRead, Key, Material, Released, Replaced, TextKey
 from proxy.wire.sse import Frame
 from proxy.wire.transcript import HiddenResult
 
@@ -81,7 +81,7 @@ def test_it_is_whole_within_its_bytes(more: int, is_whole: bool) -> None:
         add(turn, one)
     key, _ = call("c0")
     assert (turn.is_whole, turn.may_hide({}), turn.may_go_on()) == (is_whole, is_whole, is_whole)
-    assert (turn.ended({}, {key}, [result("c0")], {}) is not None) is is_whole
+    assert (turn.ended({}, {key}, [result("c0")]) is not None) is is_whole
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2])
@@ -121,15 +121,15 @@ def test_a_turn_without_a_hidden_part_leaves_nothing() -> None:
     """A turn of one leg, in which the client reads everything, needs no memory, replaced calls among it."""
     turn = memory()
     said(turn, "one", "c0")
-    assert turn.ended({}, (), [], {}) is None
-    assert turn.ended({Slot(0, 0): "No."}, (), [], {}) is None
+    assert turn.ended({}, (), []) is None
+    assert turn.ended({Slot(0, 0): Replaced("No.")}, (), []) is None
 
 
 def test_a_hidden_call_is_remembered_beside_what_the_client_holds() -> None:
     """The key is the meaning of what is seen; the message has both calls, and the results their order."""
     turn = memory()
     said(turn, "one", "c0", "c1")
-    kept = turn.ended({}, {Slot(0, 0)}, [result("c0")], {})
+    kept = turn.ended({}, {Slot(0, 0)}, [result("c0")])
     assert kept is not None
     assert kept.visible == meaning({"content": "one", "tool_calls": made("c1")})
     assert [one["id"] for one in read(kept.messages)[0]["tool_calls"]] == ["c0", "c1"]
@@ -140,7 +140,7 @@ def test_an_injected_argument_is_what_the_client_holds() -> None:
     """The call left with other arguments: the client's turn has them, and the provider's has the model's own."""
     turn = memory()
     said(turn, "one", "c0")
-    kept = turn.ended({}, (), [], {Slot(0, 0): '{"n":9}'})
+    kept = turn.ended({Slot(0, 0): Released(arguments='{"n":9}')}, (), [])
     assert kept is not None
     (changed,) = made("c0")
     changed["function"]["arguments"] = '{"n":9}'
@@ -155,7 +155,7 @@ def test_a_turn_of_several_legs_is_one_turn_to_the_client() -> None:
     end = said(turn, "one", "c0")
     turn.go_on({Slot(0, 0)}, [result("c0")], [end])
     said(turn, "two")
-    kept = turn.ended({}, (), [], {})
+    kept = turn.ended({}, (), [])
     assert kept is not None
     assert kept.visible == meaning({"content": "one"}, {"content": "two"})
     assert [one["role"] for one in read(kept.messages)] == ["assistant", "tool", "assistant"]
@@ -171,7 +171,7 @@ def test_a_remark_on_a_text_is_no_answer_to_a_call() -> None:
     assert [one["role"] for one in read(messages)] == ["assistant", "tool", "user"]
     assert first.keys == (TextKey(0, 0),)
     said(turn, "two")
-    kept = turn.ended({}, (), [], {})
+    kept = turn.ended({}, (), [])
     assert kept is not None
     assert (kept.answered, kept.visible) == (("c0",), meaning({"content": "two"}))
 
