@@ -5,8 +5,8 @@ from __future__ import annotations
 # By path, in lines.
 MODULES: dict[str, int] = {
     "policies/model.py": 338,
-    "proxy/exchange.py": 400,
-    "proxy/gate.py": 400,
+    "proxy/exchange.py": 382,
+    "proxy/gate.py": 398,
     "proxy/listener.py": 397,
     "proxy/policy_source.py": 256,
 }
