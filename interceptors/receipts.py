@@ -125,7 +125,10 @@ class Unexamined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """A tool that the provider executes was seen, and could not be gated. `where` is `request` or the wire's type."""
+    """A tool that the provider executes was seen, and could not be gated.
+
+    `where` is `request`, `stripped` for one that was taken out of the request, or `response`.
+    """
 
     kind: ClassVar[Kind] = Kind.OBSERVED
 

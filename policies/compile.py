@@ -11,14 +11,16 @@ from policies.documents.asking import read_reply_language
 from policies.documents.cases import Governed, read_cases
 from policies.documents.claims import read_claims
 from policies.documents.facts import read_facts
+from policies.documents.foreign import read_provider_tools
 from policies.documents.guards import GuardScope, read_not_user
 from policies.documents.replies import check_missing, present, read_replies
 from policies.documents.scalars import label, time_zone
 from policies.documents.sections import read_constants, read_identities, read_reasons, read_session
 from policies.documents.texts import read_structured, spellings
 from policies.documents.tools import Defaults, Placed, Surroundings, read_defaults, read_tools
+from policies.foreign import UnknownResults
 from policies.matrix import Matrix
-from policies.model import Mode, Policy, Tool, ToolEffect, UnknownResults, UnknownTools
+from policies.model import Mode, Policy, Tool, ToolEffect, UnknownTools
 from policies.problems import DocumentError, Problems
 from policies.texts import TextCalls
 from policies.values import ANY, Type, record_of, type_of_value
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from policies.asking import ReplyLanguage
+    from policies.foreign import ProviderTool
     from policies.lists import Lists
     from policies.matrix import Cases
     from policies.model import Fact, Identity, Origin, Reason, SessionField
@@ -78,15 +81,12 @@ def compile_policy(
         facts=present(parts.facts),
         tools={key: placed.tool for key, placed in present(parts.tools).items()},
         unknown_tool=_unknown_tool(parts.defaults, None if parts.governed is None else parts.governed.cases),
-        reply_language=spoken.language,
         cases=None if parts.governed is None else parts.governed.cases,
         files=files,
         revision=revision,
         constant_origins=_origins(root.get("constants")),
-        not_user=spoken.not_user,
-        structured=spoken.structured,
         text_calls=settings.text_calls,
-        claims=spoken.claims,
+        **spoken._asdict(),
     )
 
 
@@ -118,12 +118,13 @@ class _Parts(NamedTuple):
 
 
 class _Spoken(NamedTuple):
-    """The sections about what is said beside calls."""
+    """The sections about what is said and done beside calls."""
 
-    language: ReplyLanguage | None
+    reply_language: ReplyLanguage | None
     not_user: tuple[Pattern, ...]
     structured: dict[str, Structured]
     claims: dict[str, tuple[Pattern, ...]]
+    provider_tools: dict[str, ProviderTool]
 
 
 def _spoken(sections: _Sections, parts: _Parts) -> _Spoken:
@@ -135,6 +136,7 @@ def _spoken(sections: _Sections, parts: _Parts) -> _Spoken:
         sections.read("not_user", lambda node: read_not_user(node, problems), no_patterns),
         sections.entries("structured", lambda node: read_structured(node, parts.tools, problems)),
         sections.entries("claims", lambda node: read_claims(node, spellings(parts.tools), problems)),
+        sections.entries("provider_tools", lambda node: read_provider_tools(node, problems)),
     )
 
 

@@ -8,6 +8,7 @@ from policies.explain_arguments import argument_lines, egress_lines, user_lines
 from policies.explain_asking import asking_lines, language_lines
 from policies.explain_cases import case_lines
 from policies.explain_fees import fee_lines
+from policies.explain_foreign import provider_lines
 from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
 from policies.explain_texts import text_lines, tool_text_lines
 from policies.expressions import dotted, sentence
@@ -145,7 +146,7 @@ def _reply(policy: Policy, code: str) -> str:
 
 
 def _others(policy: Policy) -> str:
-    return f"Any other tool\n  {_unknown(policy)}"
+    return "\n".join([f"Any other tool\n  {_unknown(policy)}", *provider_lines(policy)])
 
 
 def _unnamed(policy: Policy, name: str) -> str:

@@ -13,6 +13,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from policies.foreign import UnknownResults
 from policies.limits import Measure
 from policies.matrix import CaseOfTool
 from policies.texts import TextCalls
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from policies.asking import Confidence, Confirm, ReplyLanguage
     from policies.expressions import Expression
     from policies.fee_schedules import FeeSchedule
+    from policies.foreign import ProviderTool
     from policies.guards import Egress, ValueSource
     from policies.limits import Limit, OncePer
     from policies.matrix import Cases, Matrix
@@ -92,14 +94,6 @@ class Batch(Enum):
 
     INDEPENDENT = "independent"
     ALL_OR_NOTHING = "all_or_nothing"
-
-
-class UnknownResults(Enum):
-    """What happens to the result of a call that this gate did not release. It grounds and settles nothing anyway."""
-
-    PASS = "pass"  # noqa: S105 - a word of the policy language
-    NOTICE = "notice"  # the model reads that nobody vouches for it
-    REFUSE = "refuse"  # the request is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +304,7 @@ class Policy:
     structured: Mapping[str, Structured] = field(default_factory=dict)  # by the name of a schema
     text_calls: TextCalls = TextCalls.PASS
     claims: Mapping[str, tuple[Pattern, ...]] = field(default_factory=dict)  # by folded tool name
+    provider_tools: Mapping[str, ProviderTool] = field(default_factory=dict)  # by folded name
 
     def tool(self, name: str) -> Tool | None:
         return self.tools.get(folded(name))

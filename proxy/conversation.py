@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from interceptors.history import Author, Entry, History, PastCall, PastResult, Said
-from policies.model import UnknownResults
+from policies.foreign import UnknownResults
 from proxy.settling import CameBack, matching
 from proxy.wire import envelope
 from proxy.wire.tail import is_short, newest

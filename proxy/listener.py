@@ -14,7 +14,6 @@ from multidict import CIMultiDict
 
 from interceptors.history import EMPTY, History
 from interceptors.receipts import Refused, Unexamined
-from policies.model import UnknownTools
 from proxy import headers, routes
 from proxy.admission import Admission, Asking, RefusedError
 from proxy.conversation import UnknownResultError
@@ -25,6 +24,7 @@ from proxy.logs import Event
 from proxy.onward import Onward
 from proxy.passage import Passage, tell
 from proxy.provider_head import read_error, refuse_odd_head
+from proxy.provider_tools import STRIPPED, mind
 from proxy.records import edited, observed
 from proxy.services import Holding, Room, Services
 from proxy.store import Entry, StoreError, new_receipt_id
@@ -121,7 +121,7 @@ class Listener:
         passage.view = view = self._read_request(way, request, body)
         passage.conversation = self._admission.conversation(fields, view)
         if view.tools.provider:
-            await self._mind_provider_tools(passage, self._scene(passage))
+            body, view = await self._mind_tools(way, passage, body)
         prepared, scene = await self._prepare(way.dialect, body, passage)
         upstream = await self._open(way, "POST", up, prepared.body, self._deadline(passage))
         onward = Onward(way.dialect, prepared, self._with.ledger, self._leg_opener(way, up, view, passage))
@@ -216,15 +216,14 @@ class Listener:
         except envelope.EnvelopeError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
 
-    async def _mind_provider_tools(self, passage: Passage, scene: Scene) -> None:
-        """Tools that the provider executes run before a gate could see them: the request is the place to say no."""
-        tools = passage.view.tools.provider
-        if self._asked(passage).revision.policy.unknown_tools is not UnknownTools.ALLOW:
-            named = ", ".join(repr(tool) for tool in tools)
-            message = f"the provider itself executes {named}, which this policy does not allow (unknown_tools)"
-            raise RefusedError(Fault.INVALID_REQUEST, "provider_tool", message)
-        now = self._with.judge.clock()
-        await self._keep(passage, *(observed(tool, scene, now, "request") for tool in tools))
+    async def _mind_tools(self, way: routes.Mediated, passage: Passage, body: bytes) -> tuple[bytes, RequestView]:
+        """The request without what the policy takes out of it; what it lets pass is receipted, not gated."""
+        minded = mind(self._asked(passage).revision.policy, way.dialect, body, passage.view, way.at)
+        passage.view = minded.view
+        scene, now = self._scene(passage), self._with.judge.clock()
+        seen = [(tool, "request") for tool in minded.passed] + [(tool, STRIPPED) for tool in minded.taken_out]
+        await self._keep(passage, *(observed(tool, scene, now, where) for tool, where in seen))
+        return minded.body, minded.view
 
     async def _is_stream(
         self, upstream: aiohttp.ClientResponse, dialect: Dialect, view: RequestView, deadline: float

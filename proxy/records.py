@@ -55,7 +55,7 @@ def remarked(finding: Finding, tool: str, policy: Policy, scene: Scene, now: dat
 
 
 def observed(tool: str, scene: Scene, now: datetime, where: str) -> Record:
-    """A tool that the provider executes; `where` it was seen, `request` or `response`."""
+    """A tool that the provider executes; `where` it was seen: `request`, `stripped` of it, or `response`."""
     return Observed(
         receipt=new_receipt_id(now),
         time=now,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from policies.difference.figures import moved
@@ -58,6 +59,9 @@ def _entries(name: str, before: object, after: object) -> Iterator[str]:
             yield f"`{name}` has no {key} any more."
         elif key not in before:
             yield f"`{name}` has {key}, too."
+        elif isinstance(after[key], Enum):
+            if before[key] is not after[key]:
+                yield f"`{name}` changes for {key} from {before[key].value} to {after[key].value}."
         elif meaning(before[key]) != meaning(after[key]):
             parts = ", ".join(changed(before[key], after[key])) if type(before[key]) is type(after[key]) else "all"
             yield f"`{name}` changes for {key}: {parts}."

@@ -27,6 +27,7 @@ TOP: Final = (
     "structured",
     "text_calls",
     "claims",
+    "provider_tools",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
@@ -123,7 +124,6 @@ LATER: Final = frozenset(
         "fresh_for",
         "handoff",
         "keep",
-        "provider_tools",
         "quorum",
         "reads",
         "resume_after",

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from policies.documents import keys
 from policies.documents.scalars import SIMPLE_TYPES
+from policies.foreign import ProviderTool, UnknownResults
 from policies.guards import EgressList
 from policies.json_schema.words import WORDS
 from policies.limits import Calendar
-from policies.model import Batch, Category, Mode, OnRefusal, ToolEffect, UnknownResults, UnknownTools
+from policies.model import Batch, Category, Mode, OnRefusal, ToolEffect, UnknownTools
 from policies.system_reasons import SYSTEM_REASONS
 from policies.texts import TextCalls
 from policies.values import Unit
@@ -128,6 +129,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "structured": _map(_ref("STRUCTURED")),
         "text_calls": _one_of(TextCalls),
         "claims": _map(_list(_TEXT)),
+        "provider_tools": _map(_one_of(ProviderTool)),
     },
     "IDENTITY": {"token": _TEXT, "tools": _list(_TEXT), "autonomous": _FLAG, "hold_text": _FLAG},
     "SESSION_FIELD": {"jwt": _TEXT, "hmac": _TEXT, "type": _SIMPLE},

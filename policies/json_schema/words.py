@@ -47,6 +47,7 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "structured": "Answers of a JSON schema that are judged as calls of a tool.",
         "text_calls": "What happens to text in the shape of a call.",
         "claims": "By tool, patterns of a text that says its work is done.",
+        "provider_tools": "By name, what happens to a tool that the provider executes.",
     },
     "IDENTITY": {
         "token": "What the agent shows as its API key: `${NAME}` or `${file:/path}`.",

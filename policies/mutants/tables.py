@@ -14,6 +14,7 @@ SILENT: Final = frozenset(
         "owner",
         "reasons",
         "pass_types",
+        "provider_tools",
         "policy_stale_seconds_max",
         "unknown_results",
         "claims",

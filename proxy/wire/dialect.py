@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proxy.wire.events import Answer, FrameRead, Key, Material, WireEvent
     from proxy.wire.framing import Framing
     from proxy.wire.sse import Frame
+    from proxy.wire.stripping import Shape
     from proxy.wire.texts import TextFinder
     from proxy.wire.turn import Continuation
 
@@ -157,6 +158,11 @@ class Dialect(Protocol):
     @property
     def framing(self) -> Framing:
         """How its streams are divided."""
+        ...
+
+    @property
+    def tool_members(self) -> Mapping[str, Shape]:
+        """The members of a request that may name tools of the provider; `stripping` takes them out of these."""
         ...
 
     def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:

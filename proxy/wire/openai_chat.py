@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from interceptors import strict_json
 from interceptors.context import DeclaredTool
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from proxy.wire.turn import Continuation
 
 from proxy.wire.chat_writer import DONE, ChatBodyWriter, ChatStreamWriter
+from proxy.wire.stripping import Shape
 
 _ERROR_TYPES: Mapping[Fault, tuple[str, str]] = {
     Fault.INVALID_REQUEST: ("invalid_request_error", "invalid_request"),
@@ -50,10 +51,46 @@ _ERROR_TYPES: Mapping[Fault, tuple[str, str]] = {
 }
 
 
+_TOOL_MEMBERS: Final[Mapping[str, Shape]] = {
+    "tools": Shape.LIST,
+    "plugins": Shape.LIST,  # OpenRouter
+    "web_search_options": Shape.WHOLE,
+    "search_parameters": Shape.WHOLE,  # xAI
+}
+
+
+@lru_cache(maxsize=128)
+def _request_tools(
+    tools: bytes, plugins: bytes, web_search: bytes, live_search: bytes, functions: bytes
+) -> DeclaredTools:
+    """By the bytes of the members: an agent declares the same tools with every request."""
+    declared: list[DeclaredTool] = []
+    provider: list[str] = []
+    for element in envelope.list_or_none(tools):
+        tool = envelope.members(element)
+        kind = envelope.value_of(tool["type"]) if "type" in tool else FUNCTION
+        if not isinstance(kind, str) or kind not in CALL_TYPES:
+            provider.append(f"mcp/{_text(tool, 'server_label')}" if kind == "mcp" else str(kind))
+            continue
+        # Some servers take the members of a function beside its type.
+        declared += _declared(envelope.members(tool[kind]) if kind in tool else tool)
+    for element in envelope.list_or_none(functions):
+        declared += _declared(envelope.members(element))
+    provider += [f"plugins/{_text(envelope.members(element), 'id')}" for element in envelope.list_or_none(plugins)]
+    provider += [name for name, value in (("web_search", web_search), ("live_search", live_search)) if value != b"null"]
+    return declared_tools(declared, provider)
+
+
+def _text(members: Mapping[str, bytes], member: str) -> str:
+    value = envelope.value_of(members[member]) if member in members else ""
+    return value if isinstance(value, str) else ""
+
+
 class OpenAIChat:
     name = "openai-chat"
     provider = "openai"
     paths = ("/v1/chat/completions", "/chat/completions")
+    tool_members = _TOOL_MEMBERS
     passive = (("GET", "/v1/models"), ("GET", "/models"), ("GET", "/v1/models/{id}"), ("GET", "/models/{id}"))
     client_header = ""
     framing = EVENTS
@@ -62,7 +99,7 @@ class OpenAIChat:
         raw = envelope.members(body)
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
-        tools = _request_tools(*(raw.get(member, b"null") for member in _TOOL_MEMBERS))
+        tools = _request_tools(*(raw.get(member, b"null") for member in (*_TOOL_MEMBERS, "functions")))
         metadata, cache_key = raw.get("metadata", b""), raw.get("prompt_cache_key", b"")
         return RequestView(
             str(model),
@@ -90,29 +127,6 @@ class OpenAIChat:
     def error(self, fault: Fault, message: str) -> bytes:
         kind, code = _ERROR_TYPES[fault]
         return envelope.encode({"error": {"message": message, "type": kind, "param": None, "code": code}})
-
-
-_TOOL_MEMBERS = ("tools", "functions", "web_search_options")
-
-
-@lru_cache(maxsize=128)
-def _request_tools(tools: bytes, functions: bytes, web_search: bytes) -> DeclaredTools:
-    """By the bytes of the members: an agent declares the same tools with every request."""
-    declared: list[DeclaredTool] = []
-    provider: list[str] = []
-    for element in envelope.list_or_none(tools):
-        tool = envelope.members(element)
-        kind = envelope.value_of(tool["type"]) if "type" in tool else FUNCTION
-        if not isinstance(kind, str) or kind not in CALL_TYPES:
-            provider.append(str(kind))
-            continue
-        # Some servers take the members of a function beside its type.
-        declared += _declared(envelope.members(tool[kind]) if kind in tool else tool)
-    for element in envelope.list_or_none(functions):
-        declared += _declared(envelope.members(element))
-    if web_search != b"null":
-        provider.append("web_search")
-    return declared_tools(declared, provider)
 
 
 def _output(stated: bytes) -> OutputFormat | None:

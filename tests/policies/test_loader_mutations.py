@@ -63,6 +63,7 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
     ("TOP", "mode"): ("", "mode: halt\n"),
     ("TOP", "time_zone"): ("", "time_zone: Europe/Berlin\n"),
     ("TOP", "unknown_tools"): ("", "unknown_tools: allow\n"),
+    ("TOP", "provider_tools"): ("", "provider_tools: {web_search: allow}\n"),
     ("TOP", "pass_types"): ("", "pass_types: [x]\n"),
     ("TOP", "policy_stale_seconds_max"): ("", "policy_stale_seconds_max: 5\n"),
     ("TOP", "defaults"): ("", "defaults: {effect: read}\n"),

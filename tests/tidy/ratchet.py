@@ -4,10 +4,10 @@ from __future__ import annotations
 
 # By path, in lines.
 MODULES: dict[str, int] = {
-    "policies/model.py": 338,
+    "policies/model.py": 333,
     "proxy/exchange.py": 382,
     "proxy/gate.py": 398,
-    "proxy/listener.py": 397,
+    "proxy/listener.py": 396,
     "proxy/policy_source.py": 256,
 }
 
