@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from interceptors.arguments import read_arguments
-from interceptors.calls import ToolCall
+from interceptors.calls import Proposer, ToolCall
 from interceptors.causes import answer
 from interceptors.decisions import Needs, Verdict
 from interceptors.guarded import Guarded, guarded
@@ -137,6 +137,8 @@ class Case:
     context: Context
     facts: Facts
     usages: Usages = field(default_factory=dict)
+    proposer: Proposer = Proposer.MODEL
+    discharges: frozenset[str] = frozenset()  # rows that people have approved (`Verdict.row`)
     # Written by the interceptors of fee schedules and limits:
     obligations: tuple[Obligation, ...] = ()
     injecting: dict[str, Json] = field(default_factory=dict)  # arguments that leave in place of the model's own
@@ -186,6 +188,26 @@ class Case:
     def _session(self) -> Mapping[str, object]:
         subject = self.context.subject
         return {name: read_field(subject, claim.at, claim.type) for name, claim in self.policy.session.items()}
+
+    def anew(self, discharges: frozenset[str]) -> Case:
+        """The same call before the first look, with these rows discharged."""
+        return Case(
+            self.policy,
+            self.call,
+            self.found,
+            self.key,
+            self.context,
+            self.facts,
+            self.usages,
+            self.proposer,
+            discharges,
+        )
+
+    def passed(self, verdict: Verdict) -> Verdict:
+        """The verdict, allowed where it passes the call on and people have approved exactly that row."""
+        if verdict.ruling is not Ruling.ESCALATE or verdict.row not in self.discharges:
+            return verdict
+        return replace(verdict, ruling=Ruling.ALLOW, reason="", detail=f"{verdict.reason}: approved")
 
     def verdict(self, interceptor: str, cause: RefusalCause, *, detail: str = "", fact: str = "") -> Verdict:
         """The verdict of a cause under this policy. `fact` names the one that FACT_MISSING is about."""

@@ -52,6 +52,10 @@ class RefusalCause(Enum):
     OWNER_KEEPS = "the owner keeps this class for people"
     NOT_IN_CELL = "the cell does not hold the action"
     ABOVE_LIMIT = "the value is above the limit of the cell, or above the ceiling"
+    REJECTED = "people have refused exactly this call"
+    APPROVAL_EXPIRED = "the approval of the call was not used in time"
+    APPROVAL_VOID = "what the approval of the call rested on has changed"
+    QUEUE_FULL = "more cases wait for people than the policy lets wait"
     CASE_CHANGED = "the case changed within the conversation"
     PENDING = "the outcome of the same call is not known yet"
     RAISED = "an interceptor raised"
@@ -107,6 +111,10 @@ _ROWS: Final[Mapping[RefusalCause, tuple[Ruling, str]]] = MappingProxyType(
         RefusalCause.NOT_IN_CELL: (Ruling.FORBID, "not_in_cell"),
         RefusalCause.ABOVE_LIMIT: (Ruling.ESCALATE, "above_limit"),
         RefusalCause.CASE_CHANGED: (Ruling.ESCALATE, "case_changed"),
+        RefusalCause.REJECTED: (Ruling.FORBID, "rejected"),
+        RefusalCause.APPROVAL_EXPIRED: (Ruling.ESCALATE, "approval_expired"),
+        RefusalCause.APPROVAL_VOID: (Ruling.ESCALATE, "approval_void"),
+        RefusalCause.QUEUE_FULL: (Ruling.FORBID, "queue_full"),
         RefusalCause.PENDING: (Ruling.FORBID, "pending_reconciliation"),
         RefusalCause.RAISED: (Ruling.FORBID, "internal_error"),
         RefusalCause.SCHEMA_INVALID: (Ruling.FORBID, "schema_invalid"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from interceptors.case import Stage
 from interceptors.decisions import Verdict
 from policies.model import Category, Ruling
 
@@ -22,6 +23,19 @@ _CATEGORIES: Final = {
     Category.TRANSIENT: 5,
 }
 NOTHING_AGAINST: Final = Verdict("combine", Ruling.ALLOW)
+
+
+def is_ended(verdicts: Iterable[Verdict], stage: Stage, following: Stage) -> bool:
+    """Between two stages: a forbid or a clarify ends it; an escalate waits, but not past the screen (DESIGN 4).
+
+    Nobody is asked for a yes to what is not allowed otherwise.
+    """
+    is_left = following is Stage.CONFIRMATION or (stage.is_screen and not following.is_screen)
+    for verdict in verdicts:
+        ruling = verdict.ruling
+        if ruling is not Ruling.ALLOW and (is_left or ruling is not Ruling.ESCALATE):
+            return True
+    return False
 
 
 def combine(verdicts: Iterable[Verdict], categories: Mapping[str, Category]) -> Verdict:

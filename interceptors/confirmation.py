@@ -15,6 +15,7 @@ from interceptors.calls import ToolCall
 from interceptors.case import Stage
 from interceptors.causes import RefusalCause, answer
 from interceptors.chain import stamp
+from interceptors.customers import customer
 from interceptors.decisions import Needs, Verdict
 from interceptors.history import Author, PastResult, Said
 from interceptors.obligations import Ask, UseConfirmation
@@ -23,9 +24,7 @@ from interceptors.replies import languages, own_text
 from interceptors.strict_json import canonical, digest
 from interceptors.usage import ConfirmationKey, ConfirmationUse
 from interceptors.user_text import foreign
-from policies.expressions import Unreadable
 from policies.model import Ruling
-from policies.values import kind_of, render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,16 +124,8 @@ def _leaving(case: Case, call: ToolCall) -> str:
 
 def _name(case: Case, stated: str) -> str:
     """Who is asked about what: the customer is the first field of `session`, as in receipts."""
-    parts = ["confirmation", case.policy.name, case.context.tenant, _customer(case), case.key, stated]
+    parts = ["confirmation", case.policy.name, case.context.tenant, customer(case), case.key, stated]
     return canonical(list(parts)).decode()
-
-
-def _customer(case: Case) -> str:
-    session = case.environment.roots["session"]
-    first = next(iter(session.values()), None) if isinstance(session, dict) else None
-    if first is None or isinstance(first, Unreadable) or (kind := kind_of(first)) is None:
-        return ""
-    return f"{kind.value}:{render(first)}"
 
 
 def _question(case: Case, stated: str, at: datetime) -> str:

@@ -40,6 +40,7 @@ class Context:
     halted: bool = False
     model: str = ""
     history: History = EMPTY
+    answers_kept: bool = False  # somebody keeps what people answer; else no approval is asked for, or used
 
 
 @dataclass(frozen=True, slots=True, order=True)

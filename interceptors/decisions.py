@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from interceptors.calls import Json
     from interceptors.context import FactKey
+    from interceptors.grants import Asks
     from interceptors.obligations import Obligation
     from interceptors.usage import UsageKey
     from policies.model import Category, Ruling
@@ -30,6 +31,11 @@ class Verdict:
     reason: str = ""
     rule: str = ""
     detail: str = ""
+
+    @property
+    def row(self) -> str:
+        """Which answer of which rule this is; an approval names the rows that it discharges."""
+        return f"{self.interceptor}/{self.rule}/{self.reason}"
 
 
 class EvidenceKind(Enum):
@@ -129,6 +135,7 @@ class Decision:
     policy: str = ""
     revision: str = ""
     obligations: tuple[Obligation, ...] = ()  # of an ALLOW, and of a question that waits for a yes
+    asks: Asks | None = None  # of an escalation that people can answer so that the call runs
 
     @property
     def is_retryable(self) -> bool:

@@ -24,6 +24,7 @@ class Kind(Enum):
     RESERVED = "reserved"
     SETTLED = "settled"
     EDITED = "edited"
+    ANSWERED = "answered"
 
     @property
     def is_outcome(self) -> bool:
@@ -33,7 +34,7 @@ class Kind(Enum):
     @property
     def is_opening(self) -> bool:
         """Whether it begins something: what follows it under the same receipt is no line of a list."""
-        return not self.is_outcome and self not in (Kind.RESERVED, Kind.SETTLED)
+        return not self.is_outcome and self not in (Kind.RESERVED, Kind.SETTLED, Kind.ANSWERED)
 
     @property
     def is_administrative(self) -> bool:
@@ -58,6 +59,7 @@ class AbortCause(Enum):
     BROKEN = "the stream could not be read"
     LIMIT = "a limit was reached"
     HALTED = "the operator's halt came first"
+    ANSWERED = "people answered while it waited, so it was decided anew"
     CANCELLED = "the exchange was cancelled"
     DRAINING = "the gate was shutting down"
     INTERNAL = "the gate failed"

@@ -42,7 +42,8 @@ class Limits:
         intent = None if tool.once_per is None else ask_intent(case, tool.once_per, held)
         if isinstance(intent, Verdict):
             rows.append(intent)
-        is_whole = not rows
+        # What cannot be told is held by nobody: only people may let such a call pass.
+        is_whole = not rows or bool(case.discharges)
         keys: list[UsageKey] = [one.key for one in asked if one.key is not None]
         if isinstance(intent, IntentKey):
             keys.append(intent)
@@ -56,7 +57,7 @@ class Limits:
             # What the intent itself holds would else be told as the limit's fault.
             is_said = row.ruling is Ruling.FORBID
         rows += [_row(case, one, is_counted=is_said or bool(renews)) for one in asked]
-        if is_whole and tool.reserves and all(row.ruling is Ruling.ALLOW for row in rows):
+        if is_whole and tool.reserves and all(case.passed(row).ruling is Ruling.ALLOW for row in rows):
             rests_on = {key: case.usages[key] for key in keys}
             against = _oblige(case, held, intent if isinstance(intent, IntentKey) else None, renews, rests_on)
             rows += [] if against is None else [against]

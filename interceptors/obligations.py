@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from interceptors.calls import Json, ToolCall
 from interceptors.schema import UnusableSchemaError, violation
 from interceptors.strict_json import canonical, digest
-from interceptors.usage import Charge, ConfirmationKey, Usages, text_of
+from interceptors.usage import Charge, ConfirmationKey, GrantKey, Usages, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,25 @@ class UseConfirmation:
     asked_at: datetime
 
 
-Obligation: TypeAlias = "Reserve | Inject | Ask | UseConfirmation"
+@dataclass(frozen=True, slots=True)
+class UseGrant:
+    """Use the approval up, in the receipt's transaction: one that is gone by then approves nothing."""
+
+    key: GrantKey
+    grant: str
+    escalation: str
+
+
+@dataclass(frozen=True, slots=True)
+class VoidGrant:
+    """Take the approval back, in the transaction of the refusal: what it rested on is no longer so."""
+
+    grant: str
+    escalation: str
+    why: str
+
+
+Obligation: TypeAlias = "Reserve | Inject | Ask | UseConfirmation | UseGrant | VoidGrant"
 
 
 def reserve_of(decision: Decision) -> Reserve | None:
@@ -90,6 +108,14 @@ def asking_of(decision: Decision) -> Ask | None:
 
 def confirmation_of(decision: Decision) -> UseConfirmation | None:
     return next((one for one in decision.obligations if isinstance(one, UseConfirmation)), None)
+
+
+def grant_of(decision: Decision) -> UseGrant | None:
+    return next((one for one in decision.obligations if isinstance(one, UseGrant)), None)
+
+
+def voided_of(decision: Decision) -> VoidGrant | None:
+    return next((one for one in decision.obligations if isinstance(one, VoidGrant)), None)
 
 
 def injection_of(decision: Decision) -> Inject | None:

@@ -7,28 +7,20 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from interceptors.allowlists import Allowlists
+from interceptors.bindings import asked_of, rules_digest
 from interceptors.calls import ToolCall
-from interceptors.capability import Capability
 from interceptors.case import Case, PreparedTool, Stage
 from interceptors.causes import RefusalCause, answer, category_of
 from interceptors.clarification import escalated
-from interceptors.combine import combine
-from interceptors.confidence import DeclaredConfidence
-from interceptors.confirmation import CONFIRM, Confirmation
+from interceptors.combine import combine, is_ended
 from interceptors.context import Context
 from interceptors.decisions import Decision, Needs, Verdict
-from interceptors.egress import EgressGuard
-from interceptors.facts import FactReader
-from interceptors.fee_schedule import FeeSchedules
-from interceptors.grounding import Grounding
-from interceptors.limits import Limits
-from interceptors.matrix import CaseMatrix
+from interceptors.grants import Grant
 from interceptors.names import shown
-from interceptors.redaction import redacted
+from interceptors.people import against_answer, approved, ask_people, changed_answer, escalating, obligations, voiding
+from interceptors.redaction import stored
 from interceptors.replies import message, next_step, own_text, reply, summary
-from interceptors.rules import Rules
-from interceptors.shape import Shape
+from interceptors.stages import INTERCEPTORS
 from interceptors.strict_json import digest
 from policies.model import Category, Ruling, folded
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
@@ -36,28 +28,12 @@ from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from interceptors.calls import Json, Proposal
+    from interceptors.calls import Proposal
     from interceptors.case import Interceptor
     from interceptors.context import Facts
-    from interceptors.obligations import Obligation
+    from interceptors.obligations import VoidGrant
     from interceptors.usage import Usages
-    from policies.model import Policy
-
-INTERCEPTORS: Final[tuple[Interceptor, ...]] = (
-    Shape(),
-    Capability(),
-    Allowlists(),
-    EgressGuard(),
-    Grounding(),
-    DeclaredConfidence(),
-    FactReader(),
-    FeeSchedules(),
-    Rules(),
-    CaseMatrix(),
-    Limits(),
-    Confirmation(),
-)
-"""In the order of their stages. One more is one more file and one more line here."""
+    from policies.model import Policy, Tool
 
 _NO_FACTS: Final[Facts] = {}
 _NOBODY: Final = Context(datetime.min.replace(tzinfo=UTC), tenant="")
@@ -72,6 +48,7 @@ class Pipeline:
         self._policy = policy
         self._interceptors = tuple(interceptors)
         self._tools = {key: PreparedTool.of(tool, is_named=True) for key, tool in policy.tools.items()}
+        self._rules: dict[str, str] = {}  # digests of what judges a tool, by its key
         self._unknown = PreparedTool.of(policy.unknown_tool, is_named=False)
         own = {code: reason.category for code, reason in policy.reasons.items()}
         self._categories = own | {code: reason.category for code, reason in SYSTEM_REASONS.items()}
@@ -119,33 +96,81 @@ class Pipeline:
         return replace(
             refused,
             summary=summary(case, refused.tool, refused.reason) if escalates else {},
-            arguments=_stored(case),
+            arguments=stored(case),
             digest=digest(dict(call.arguments)) if isinstance(call, ToolCall) else "",
         )
 
     def _decide(self, proposal: Proposal, context: Context, facts: Facts, usages: Usages) -> Decision | Needs:
-        call = proposal.call
-        key = _folded(call.name)
-        case = Case(self._policy, call, self._tools.get(key, self._unknown), key, context, facts, usages)
+        key = _folded(proposal.call.name)
+        found = self._tools.get(key, self._unknown)
+        case = Case(self._policy, proposal.call, found, key, context, facts, usages, proposal.proposer)
+        judged = self._judged(proposal, case)
+        if not isinstance(judged, tuple):
+            return judged
+        deciding = combine(judged, self._categories)
+        if deciding.ruling is not Ruling.ESCALATE or not isinstance(proposal.call, ToolCall):
+            return self._conclude(case, judged, deciding)
+        answered = ask_people(case)
+        if isinstance(answered, Grant):
+            return self._as_answered(proposal, case, judged, answered)
+        return answered or self._conclude(case, judged, deciding, rows=escalating(judged))
+
+    def _judged(self, proposal: Proposal, case: Case) -> tuple[Verdict, ...] | Decision | Needs:
+        """Every row, in the order of the stages; or what is to be read first, or the refusal where something broke."""
         verdicts: list[Verdict] = []
         stage: Stage | None = None
         for interceptor in self._interceptors:
-            if stage is not None and interceptor.stage is not stage and _is_ended(verdicts, stage, interceptor.stage):
+            if stage is not None and interceptor.stage is not stage and is_ended(verdicts, stage, interceptor.stage):
                 break
             stage = interceptor.stage
             try:
                 answered = interceptor.judge(case)
             except Exception as error:  # noqa: BLE001 - as above, and the rows so far stay in the record
-                return self._broken(proposal, context, *verdicts, _raised(interceptor.name, error))
+                return self._broken(proposal, case.context, *verdicts, _raised(interceptor.name, error))
             if isinstance(answered, Needs):
                 return answered
-            verdicts.extend(answered)
+            verdicts.extend(map(case.passed, answered) if case.discharges else answered)
         if not verdicts:  # a gate that looked at nothing is broken; it allows nothing
-            return self._broken(proposal, context)
-        return self._conclude(case, tuple(verdicts))
+            return self._broken(proposal, case.context)
+        return tuple(verdicts)
 
-    def _conclude(self, case: Case, verdicts: tuple[Verdict, ...]) -> Decision | Needs:
-        deciding = combine(verdicts, self._categories)
+    def _as_answered(
+        self, proposal: Proposal, case: Case, judged: tuple[Verdict, ...], grant: Grant
+    ) -> Decision | Needs:
+        """The decision where people have answered: everything anew, and their answer holds for its own rows only."""
+        rules = self._rules_digest(case.key, case.found.tool)
+        rows = escalating(judged)
+        if (against := against_answer(case, grant, rules)) is not None:
+            return self._conclude(case, (*judged, against), against, rows=rows, voids=voiding(grant, against))
+        if not grant.approves:  # what it refused is no longer what is asked
+            return self._conclude(case, judged, combine(judged, self._categories), rows=rows)
+        again = case.anew(frozenset(grant.binding.rows))
+        anew = self._judged(proposal, again)
+        if not isinstance(anew, tuple):
+            return anew
+        deciding = combine(anew, self._categories)
+        changed = changed_answer(again, grant, rules)
+        if changed is not None and deciding.ruling in (Ruling.ALLOW, Ruling.ESCALATE):
+            return self._conclude(case, (*judged, changed), changed, rows=rows, voids=voiding(grant, changed))
+        if deciding.ruling is Ruling.ALLOW:
+            return self._conclude(again, (*anew, approved(grant)), deciding, uses=grant)
+        return self._conclude(again, anew, deciding, rows=(*escalating(anew), *grant.binding.rows))
+
+    def _rules_digest(self, key: str, tool: Tool) -> str:
+        if key not in self._rules:
+            self._rules[key] = rules_digest(self._policy, tool)
+        return self._rules[key]
+
+    def _conclude(
+        self,
+        case: Case,
+        verdicts: tuple[Verdict, ...],
+        deciding: Verdict,
+        *,
+        rows: tuple[str, ...] = (),
+        uses: Grant | None = None,
+        voids: VoidGrant | None = None,
+    ) -> Decision | Needs:
         if deciding.ruling is Ruling.CLARIFY and not case.context.history.is_read:
             return Needs((), history=True)
         if (instead := escalated(case, deciding)) is not None:
@@ -153,6 +178,7 @@ class Pipeline:
         ruling, reason = deciding.ruling, deciding.reason
         category = category_of(ruling, self._categories.get(reason, Category.INTERNAL))
         tool = case.found.tool.name if case.found.is_named else shown(case.call.name)
+        can_be_approved = ruling is Ruling.ESCALATE and rows and instead is None
         return Decision(
             ruling=ruling,
             tool=tool,
@@ -165,11 +191,12 @@ class Pipeline:
             verdicts=verdicts,
             facts=case.reads,
             summary=summary(case, tool, reason) if ruling is Ruling.ESCALATE else {},
-            arguments=_stored(case),
+            arguments=stored(case),
             digest=digest(dict(case.call.arguments)) if isinstance(case.call, ToolCall) else "",
             policy=self._policy.name,
             revision=self._policy.revision,
-            obligations=_obligations(case, ruling, reason),
+            obligations=obligations(case, ruling, reason, uses=uses, voids=voids),
+            asks=asked_of(case, rows, self._rules_digest(case.key, case.found.tool)) if can_be_approved else None,
         )
 
     def _broken(self, proposal: Proposal, context: Context, *verdicts: Verdict) -> Decision:
@@ -210,38 +237,11 @@ class Pipeline:
             return None
 
 
-def _obligations(case: Case, ruling: Ruling, reason: str) -> tuple[Obligation, ...]:
-    if ruling is Ruling.ALLOW:
-        return case.obligations
-    return (case.asking,) if reason == CONFIRM and case.asking is not None else ()
-
-
 def _folded(name: str) -> str:
     return _kept(name) if len(name) <= _NAME_KEPT_MAX else folded(name)
 
 
 _kept: Final = lru_cache(maxsize=1_024)(folded)
-
-
-def _is_ended(verdicts: Sequence[Verdict], stage: Stage, following: Stage) -> bool:
-    """Between two stages: a forbid or a clarify ends it; an escalate waits, but not past the screen (DESIGN 4).
-
-    Nobody is asked for a yes to what is not allowed otherwise.
-    """
-    is_left = following is Stage.CONFIRMATION or (stage.is_screen and not following.is_screen)
-    for verdict in verdicts:
-        ruling = verdict.ruling
-        if ruling is not Ruling.ALLOW and (is_left or ruling is not Ruling.ESCALATE):
-            return True
-    return False
-
-
-def _stored(case: Case) -> Json:
-    """The arguments as a receipt may hold them; None for a malformed call."""
-    if not isinstance(case.call, ToolCall):
-        return None
-    is_read = case.reading is not None and not case.reading.faults
-    return redacted(case.found.tool.arguments, case.call.arguments, is_read=is_read)
 
 
 def _raised(interceptor: str, error: Exception) -> Verdict:

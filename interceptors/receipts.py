@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NotRequired, TypeAlias, TypedDict, Unpack
 
+from interceptors.answered import Answered
 from interceptors.edits import Edit, Edited
 from interceptors.kinds import AbortCause, ErasureCause, Kind, MoneyState, Remark, SettlementCause
 from interceptors.money import Held, Reserved, Settled
@@ -165,6 +166,7 @@ class Refused:
 __all__ = [
     "AbortCause",
     "Aborted",
+    "Answered",
     "Circumstances",
     "Decided",
     "Edit",
@@ -196,7 +198,7 @@ __all__ = [
 
 Record: TypeAlias = (
     "Decided | Released | Substituted | Aborted | Unexamined | Observed | Remarked | Refused"
-    " | PolicyChanged | Halted | Resumed | Erased | Pruned | Reserved | Settled | Edited"
+    " | PolicyChanged | Halted | Resumed | Erased | Pruned | Reserved | Settled | Edited | Answered"
 )
 
 

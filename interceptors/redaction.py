@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interceptors.arguments import is_sound
+from interceptors.calls import ToolCall
 from interceptors.names import shown
 from policies.values import Kind
 
@@ -12,7 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from interceptors.calls import Json
+    from interceptors.case import Case
     from policies.model import Argument
+
+
+def stored(case: Case) -> Json:
+    """The arguments as a receipt may hold them; None for a malformed call."""
+    if not isinstance(case.call, ToolCall):
+        return None
+    is_read = case.reading is not None and not case.reading.faults
+    return redacted(case.found.tool.arguments, case.call.arguments, is_read=is_read)
 
 
 def redacted(declared: Mapping[str, Argument] | None, given: Mapping[str, Json], *, is_read: bool = False) -> Json:

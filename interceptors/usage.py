@@ -17,6 +17,8 @@ from policies.values import Money, render
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from interceptors.grants import Grant
+
 PLACES: Final = 6
 """Decimal places of a plain number that is counted; money has those of its currency."""
 UNITS_MAX: Final = 10**15
@@ -50,7 +52,14 @@ class ConfirmationKey:
     name: str
 
 
-UsageKey: TypeAlias = "CapKey | IntentKey | ConfirmationKey"
+@dataclass(frozen=True, slots=True)
+class GrantKey:
+    """A call that people may have answered. `name` says whose it is, of which tool, with what arguments."""
+
+    name: str
+
+
+UsageKey: TypeAlias = "CapKey | IntentKey | ConfirmationKey | GrantKey"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,14 @@ class ConfirmationUse:
     asked_at: datetime | None = None
 
 
-Usage: TypeAlias = "CapUse | IntentUse | ConfirmationUse"
+@dataclass(frozen=True, slots=True)
+class GrantUse:
+    """`grant`: the newest answer of people that was not used and not taken back, expired or not."""
+
+    grant: Grant | None = None
+
+
+Usage: TypeAlias = "CapUse | IntentUse | ConfirmationUse | GrantUse"
 Usages: TypeAlias = Mapping[UsageKey, Usage]
 
 
@@ -110,6 +126,8 @@ def unused(key: UsageKey) -> Usage:
             return IntentUse()
         case ConfirmationKey():
             return ConfirmationUse()
+        case GrantKey():
+            return GrantUse()
     assert_never(key)
 
 

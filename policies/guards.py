@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from policies.model import Argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +38,9 @@ class Egress:
 
     list: EgressList
     reason: str
+
+
+def has_sources(argument: Argument) -> bool:
+    """Whether any value in it must come from somewhere."""
+    inner = (*argument.fields.values(), *((argument.element,) if argument.element is not None else ()))
+    return bool(argument.sources) or any(map(has_sources, inner))

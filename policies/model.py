@@ -13,7 +13,9 @@ from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from policies.approvals import PassedOn, People
 from policies.foreign import UnknownResults
+from policies.guards import has_sources
 from policies.limits import Measure
 from policies.matrix import CaseOfTool
 from policies.texts import TextCalls
@@ -243,6 +245,7 @@ class Tool:
         return self.once_per is not None or any(limit.measure is not Measure.VALUE for limit in self.limits)
 
     batch: Batch = Batch.INDEPENDENT
+    passed_on: PassedOn = field(default_factory=PassedOn)
 
     def answers(self, *, autonomous: bool) -> OnRefusal:
         """Who answers a refusal: by default code for writes, and the model for reads and for autonomous identities."""
@@ -305,6 +308,7 @@ class Policy:
     text_calls: TextCalls = TextCalls.PASS
     claims: Mapping[str, tuple[Pattern, ...]] = field(default_factory=dict)  # by folded tool name
     provider_tools: Mapping[str, ProviderTool] = field(default_factory=dict)  # by folded name
+    people: People = field(default_factory=People)
 
     def tool(self, name: str) -> Tool | None:
         return self.tools.get(folded(name))
@@ -319,12 +323,7 @@ class Policy:
         if any(tool.confirm is not None for tool in self.tools.values()):
             return True
         arguments = [argument for tool in self.tools.values() for argument in (tool.arguments or {}).values()]
-        return any(map(_has_sources, arguments))
-
-
-def _has_sources(argument: Argument) -> bool:
-    inner = (*argument.fields.values(), *((argument.element,) if argument.element is not None else ()))
-    return bool(argument.sources) or any(map(_has_sources, inner))
+        return any(map(has_sources, arguments))
 
 
 def folded(name: str) -> str:

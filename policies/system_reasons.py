@@ -108,6 +108,25 @@ _ROWS: Final = (
     SystemReason("not_in_cell", Category.POLICY, "This is not among what may be done in this case.", _STOP),
     SystemReason("above_limit", Category.ESCALATED, "The value is above what is allowed in this case.", _PERSON),
     SystemReason("case_changed", Category.ESCALATED, "The case changed within the conversation.", _PERSON),
+    SystemReason("rejected", Category.POLICY, "People have refused exactly this call.", _STOP),
+    SystemReason(
+        "approval_expired",
+        Category.ESCALATED,
+        "The approval of this call was not used in time, so it holds no longer; people must decide again.",
+        _PERSON,
+    ),
+    SystemReason(
+        "approval_void",
+        Category.ESCALATED,
+        "What the approval of this call rested on has changed, so it holds no longer; people must decide again.",
+        _PERSON,
+    ),
+    SystemReason(
+        "queue_full",
+        Category.TRANSIENT,
+        "People cannot take another case at present, so this call is refused.",
+        _LATER,
+    ),
     SystemReason(
         "pending_reconciliation",
         Category.POLICY,

@@ -15,6 +15,7 @@ from aiohttp import web
 from interceptors.receipts import PolicyChanged
 from proxy.admin.access import Persons, first_owner, remove_address, write_address
 from proxy.admin.app import Collaborators, admin_app
+from proxy.approvals import Approvals
 from proxy.clock import utc_now
 from proxy.connected import Connected, check_together, connect_settings
 from proxy.conversation import Conversations
@@ -213,6 +214,7 @@ async def _start_admin(
     app = admin_app(
         Collaborators(
             persons=Persons(persons),
+            approvals=Approvals(services.store, services.policy, utc_now, services.logs, lambda _: None),
             store=services.store,
             ledger=services.ledger,
             policy=services.policy,

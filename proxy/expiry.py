@@ -1,4 +1,5 @@
-"""Counts as unknown what had no result in time. A decision needs no sweep: held and unknown count the same."""
+"""Counts as unknown what had no result in time, and closes cases whose time is over. A decision needs no sweep: held
+and unknown count the same, and an approval that is too old approves nothing."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ async def expire_held(store: Store, clock: Clock, failed: Callable[[], None], ev
     while True:
         try:
             await store.expire(at=clock())
+            await store.expire_cases(at=clock())
         except StoreError:
             failed()
         await asyncio.sleep(every)

@@ -151,8 +151,8 @@ class Judge:
         entries = [Entry(outcome) for outcome in outcomes]
         for key, judgment in judgments.items():
             receipt = new_receipt_id(now)
-            halted = partial(self._with, judgment, RefusalCause.HALTED, receipt)
-            held[key] = Holding(judgment.as_recorded(receipt, basis=judgment.basis), halted, scene, self.clock)
+            refused = partial(self._with, judgment, receipt=receipt)
+            held[key] = Holding(judgment.as_recorded(receipt, basis=judgment.basis), refused, scene, self.clock)
             entries.append(held[key].entry())
         try:
             committed = await self.store.commit(entries)
@@ -161,8 +161,7 @@ class Judge:
             return {key: self._with(judgment, RefusalCause.STORE_DOWN, "") for key, judgment in judgments.items()}
         results: dict[Key, Judgment] = {}
         for (key, holding), done in zip(held.items(), committed[len(outcomes) :], strict=True):
-            judgment = holding.halted() if done.halted else holding.anew if done.anew else holding.made
-            results[key] = judgment.as_recorded(judgment.receipt, done.escalation_id)
+            results[key] = holding.stands(done)
         return results
 
     async def _unless_halted(self, judgments: Mapping[Key, Judgment]) -> Mapping[Key, Judgment]:
@@ -195,6 +194,7 @@ class Judge:
             halted=self.store.is_halted(),
             model=scene.model,
             history=scene.history,
+            answers_kept=True,
         )
         pipeline = revision.pipeline
         answers = {key: pipeline.screen(proposal, context) for key, proposal in proposals.items()}

@@ -76,6 +76,8 @@ class Event(Enum):
     RESUMED = "resumed"
     ERASED = "erased"
     RESOLVED = "resolved"
+    APPROVED = "approved"
+    REJECTED = "rejected"
     CHAIN_HEAD = "chain_head"
     STORE_FAILED = "store_failed"
     LEDGER_FAILED = "ledger_failed"

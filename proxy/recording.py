@@ -5,19 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from interceptors.calls import Proposer
 from interceptors.causes import RefusalCause
 from interceptors.decisions import Needs
-from interceptors.obligations import asking_of, confirmation_of, injection_of, reserve_of
+from interceptors.obligations import asking_of, confirmation_of, grant_of, injection_of, reserve_of, voided_of
 from interceptors.receipts import Record, decided_record
 from interceptors.results import structured_result
 from interceptors.strict_json import canonical
-from interceptors.usage import ConfirmationUse
+from interceptors.usage import ConfirmationUse, GrantUse
 from policies.model import Mode, Ruling
 from proxy.store import (
     Asking,
+    Committed,
     Confirming,
     Entry,
     EscalationDraft,
+    Granting,
     ReleaseDraft,
     Reserving,
     new_escalation_id,
@@ -39,12 +42,28 @@ class Holding:
     `made` holds, unless the transaction says that it wrote `anew`, or what `halted` makes, in its place.
     """
 
-    def __init__(self, made: Judgment, halted: Callable[[], Judgment], scene: Scene, clock: Clock) -> None:
-        self.halted = halted
+    def __init__(self, made: Judgment, refused: Callable[[RefusalCause], Judgment], scene: Scene, clock: Clock) -> None:
+        self._refused = refused
         self._scene = scene
         self._clock = clock
         self.made = made
         self.anew = made
+
+    def halted(self) -> Judgment:
+        """What holds where a halt came first."""
+        return self._refused(RefusalCause.HALTED)
+
+    def full(self) -> Judgment:
+        """What holds where people cannot take another case."""
+        return self._refused(RefusalCause.QUEUE_FULL)
+
+    def stands(self, done: Committed) -> Judgment:
+        """The judgment that holds, now that this was written."""
+        if done.halted or done.full:
+            judgment = self.halted() if done.halted else self.full()
+        else:
+            judgment = self.anew if done.anew else self.made
+        return judgment.as_recorded(judgment.receipt, done.escalation_id)
 
     def entry(self) -> Entry:
         return self._entry(self.made)
@@ -61,14 +80,18 @@ class Holding:
 
     def _entry(self, judgment: Judgment) -> Entry:
         scene, now = self._scene, self._clock()
+        escalates = judgment.decision.ruling is Ruling.ESCALATE
         is_write_allowed = judgment.is_allowed and judgment.decision.is_write
         return Entry(
             _record(judgment, scene, now),
             when_halted=(lambda: _record(self.halted(), scene, now)) if is_write_allowed else None,
-            escalation=_case(judgment, scene, now) if judgment.decision.ruling is Ruling.ESCALATE else None,
+            escalation=_case(judgment, scene, now) if escalates else None,
             release=_release(judgment, scene, now) if judgment.is_allowed else None,
             reserving=self._reserving(judgment, now),
             confirming=self._confirming(judgment),
+            granting=self._granting(judgment, now),
+            voiding=voided_of(judgment.decision),
+            when_full=(lambda: _record(self.full(), scene, now)) if escalates else None,
             asking=None if (asking := asking_of(judgment.decision)) is None else Asking(asking.key.name, asking.at),
         )
 
@@ -78,6 +101,19 @@ class Holding:
             return None
         gone: Usages = {used.key: ConfirmationUse()}
         return Confirming(name=used.key.name, asked_at=used.asked_at, anew=lambda: self._decide_anew(gone))
+
+    def _granting(self, judgment: Judgment, now: datetime) -> Granting | None:
+        used = grant_of(judgment.decision)
+        if used is None:
+            return None
+        gone: Usages = {used.key: GrantUse()}
+        return Granting(
+            name=used.key.name,
+            grant=used.grant,
+            escalation=used.escalation,
+            at=now,
+            anew=lambda: self._decide_anew(gone),
+        )
 
     def _reserving(self, judgment: Judgment, now: datetime) -> Reserving | None:
         obligation, injection = reserve_of(judgment.decision), injection_of(judgment.decision)
@@ -129,7 +165,8 @@ def _release(judgment: Judgment, scene: Scene, now: datetime) -> ReleaseDraft:
 
 
 def _case(judgment: Judgment, scene: Scene, now: datetime) -> EscalationDraft:
-    decision = judgment.decision
+    decision, policy, proposal = judgment.decision, judgment.revision.policy, judgment.proposal
+    approvals, tool = policy.people.approvals, policy.tool(decision.tool) or policy.unknown_tool
     return EscalationDraft(
         id=new_escalation_id(now),
         tenant=scene.tenant,
@@ -140,4 +177,11 @@ def _case(judgment: Judgment, scene: Scene, now: datetime) -> EscalationDraft:
         reason=decision.reason,
         receipt=judgment.receipt,
         created=now,
+        policy=policy.name,
+        proposer=proposal.proposer,
+        proposed_by="" if proposal.proposer is Proposer.MODEL else scene.tenant,
+        asks=decision.asks,
+        answer_by=now + approvals.answer_within,
+        on_approval=tool.passed_on.on_approval,
+        open_max=approvals.open_max,
     )

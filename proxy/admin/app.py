@@ -1,4 +1,4 @@
-"""The admin listener: health, metrics, the halt, erasure, and cases to read. Each answer is JSON but the metrics.
+"""The admin listener: health, metrics, the halt, erasure, and cases for people. Each answer is JSON but the metrics.
 
 It asks its collaborators and decides nothing of its own but who may ask.
 """
@@ -11,24 +11,26 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from aiohttp import hdrs, web
 
-from proxy.admin.answers import RefusedError, answered, body_of, page_of, text_of
+from proxy.admin.answers import RefusedError, answered, body_of, text_of
+from proxy.admin.escalations import Escalations
 from proxy.admin.reservations import Reservations
 from proxy.logs import Event
 from proxy.metrics import CONTENT_TYPE
 from proxy.settings import Role
-from proxy.store import EscalationStatus, StoreError
+from proxy.store import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from proxy.admin.access import Persons
+    from proxy.approvals import Approvals
     from proxy.clock import Clock
     from proxy.connected import PersonToken
     from proxy.ledger.keeper import Ledger
     from proxy.logs import Logs
     from proxy.metrics import Metrics
     from proxy.policy_source import PolicySource
-    from proxy.store import Escalation, Store
+    from proxy.store import Store
 
 BODY_BYTES_MAX = 64 * 1024
 
@@ -38,6 +40,7 @@ class Collaborators:
     """What the admin listener asks. `is_draining`: the process is about to end."""
 
     persons: Persons
+    approvals: Approvals
     store: Store
     ledger: Ledger
     policy: PolicySource
@@ -53,12 +56,15 @@ Answer: TypeAlias = "Callable[[web.Request, PersonToken], Awaitable[web.StreamRe
 def admin_app(collaborators: Collaborators) -> web.Application:
     """The application; its caller starts and stops the listener."""
     listener, held = _Listener(collaborators), Reservations(collaborators)
+    cases = Escalations(collaborators)
     app = web.Application(middlewares=[_json_errors], client_max_size=BODY_BYTES_MAX)
     app.router.add_get("/healthz", listener.healthz)
     app.router.add_get("/readyz", listener.readyz)
     app.router.add_get("/metrics", listener.guarded(Role.VIEWER, listener.metrics))
-    app.router.add_get("/escalations", listener.guarded(Role.VIEWER, listener.escalations))
-    app.router.add_get("/escalations/{id}", listener.guarded(Role.VIEWER, listener.escalation))
+    app.router.add_get("/escalations", listener.guarded(Role.VIEWER, cases.listed))
+    app.router.add_get("/escalations/{id}", listener.guarded(Role.VIEWER, cases.shown))
+    app.router.add_post("/escalations/{id}/approve", listener.guarded(Role.REVIEWER, cases.approved))
+    app.router.add_post("/escalations/{id}/reject", listener.guarded(Role.REVIEWER, cases.rejected))
     app.router.add_get("/reservations", listener.guarded(Role.VIEWER, held.listed))
     app.router.add_post("/reservations/{id}/resolve", listener.guarded(Role.OWNER, held.resolved))
     app.router.add_post("/halt", listener.guarded(Role.OWNER, listener.halt))
@@ -121,24 +127,6 @@ class _Listener:
             self._with.logs.event(Event.ERASED, listener="admin", by=person.name, receipt=erasure.receipt)
         return answered(asdict(erasure))
 
-    async def escalations(self, request: web.Request, _: PersonToken) -> web.Response:
-        unknown = request.query.keys() - {"status", "before", "limit"}
-        if unknown or len(set(request.query)) != len(request.query):
-            raise RefusedError(400, "invalid", "the query may hold status, before and limit, each once")
-        status, limit = _status(request.query.get("status")), page_of(request.query.get("limit"))
-        before = request.query.get("before")
-        found = await self._with.store.read(
-            lambda reader: reader.escalations(status=status, before=before, limit=limit)
-        )
-        return answered({"escalations": [_case(case) for case in found]})
-
-    async def escalation(self, request: web.Request, _: PersonToken) -> web.Response:
-        wanted = request.match_info["id"]
-        case = await self._with.store.read(lambda reader: reader.escalation(wanted))
-        if case is None:
-            raise RefusedError(404, "not_found", "there is no such escalation")
-        return answered(_case(case))
-
     def _person(self, request: web.Request) -> PersonToken | None:
         values = request.headers.getall(hdrs.AUTHORIZATION, [])
         if len(values) != 1:
@@ -174,24 +162,3 @@ async def _json_errors(
         if hdrs.ALLOW in error.headers:
             response.headers[hdrs.ALLOW] = error.headers[hdrs.ALLOW]
         return response
-
-
-def _status(text: str | None) -> EscalationStatus | None:
-    try:
-        return None if text is None else EscalationStatus(text)
-    except ValueError:
-        known = ", ".join(status.value for status in EscalationStatus)
-        raise RefusedError(400, "invalid", f"'status' is one of {known}") from None
-
-
-def _case(case: Escalation) -> dict[str, object]:
-    return {
-        "id": case.id,
-        "status": case.status.value,
-        "created": case.created,
-        "tool": case.tool,
-        "reason": case.reason,
-        "summary": dict(case.summary),
-        "receipt": case.receipt,
-        "tenant": case.tenant,
-    }

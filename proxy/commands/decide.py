@@ -13,7 +13,7 @@ import orjson
 from interceptors.calls import Call, Cause, MalformedToolCall, Proposal, Proposer, ToolCall
 from interceptors.context import Context, FactKey, FactResult
 from interceptors.decisions import Decision, Needs, Scheduled
-from interceptors.obligations import Ask, Inject, Obligation, Reserve, UseConfirmation
+from interceptors.obligations import Ask, Inject, Obligation, Reserve, UseConfirmation, UseGrant, VoidGrant
 from interceptors.pipeline import Pipeline
 from interceptors.strict_json import StrictJsonError, parse
 from interceptors.usage import Usage, UsageKey, unused
@@ -79,7 +79,11 @@ def decide(  # one parameter an option
     if identity is not None and not policy.identities:
         raise CommandError("--identity: the policy has no identities")
     context = Context(
-        now=utc_now(), tenant=identity or "cli", identity=identity, subject=_subject(_text("--session", session))
+        now=utc_now(),
+        tenant=identity or "cli",
+        identity=identity,
+        subject=_subject(_text("--session", session)),
+        answers_kept=state is not None,
     )
     proposal = Proposal(_call(tool, _text("--arguments", arguments_text)), Proposer.OPERATOR)
     with failing_on(StoreError, OSError):
@@ -171,6 +175,10 @@ def _obligation(obligation: Obligation) -> dict[str, object]:
             return {"inject": dict(obligation.values), "digest": obligation.digest}
         case Ask():
             return {"ask": "the customer, who has to confirm exactly this call"}
+        case UseGrant():
+            return {"approvedAs": obligation.escalation, "grant": obligation.grant}
+        case VoidGrant():
+            return {"voids": obligation.escalation, "since": obligation.why}
         case UseConfirmation():
             return {"confirmedBy": "the customer", "askedAt": obligation.asked_at.isoformat()}
     assert_never(obligation)

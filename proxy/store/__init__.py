@@ -1,15 +1,22 @@
 """Durable state: see `Store` (what a running gate writes) and `Reader` (what commands and the console ask)."""
 
 from interceptors.chain import Head, ReceiptError, Sealed
+from proxy.store.cases import (
+    Answer,
+    Answering,
+    Escalation,
+    EscalationDraft,
+    EscalationStatus,
+    Unanswerable,
+    Vote,
+)
 from proxy.store.entries import (
     Asking,
     Committed,
     Confirming,
     Entry,
     Erasure,
-    Escalation,
-    EscalationDraft,
-    EscalationStatus,
+    Granting,
     Halt,
     ReleasedCall,
     ReleaseDraft,
@@ -24,6 +31,8 @@ from proxy.store.reader import Reader, ReceiptLine, payload_of
 from proxy.store.store import Store, open_reader, open_store
 
 __all__ = [
+    "Answer",
+    "Answering",
     "Asking",
     "Committed",
     "Confirming",
@@ -32,6 +41,7 @@ __all__ = [
     "Escalation",
     "EscalationDraft",
     "EscalationStatus",
+    "Granting",
     "Halt",
     "Head",
     "Reader",
@@ -47,6 +57,8 @@ __all__ = [
     "StateFolderError",
     "Store",
     "StoreError",
+    "Unanswerable",
+    "Vote",
     "new_escalation_id",
     "new_receipt_id",
     "new_reservation_id",

@@ -3,53 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from datetime import datetime
 
     from interceptors.chain import Head
     from interceptors.kinds import MoneyState
-    from interceptors.obligations import Reserve
+    from interceptors.obligations import Reserve, VoidGrant
     from interceptors.receipts import Held, Record
     from interceptors.usage import Usages
-
-
-class EscalationStatus(Enum):
-    OPEN = "open"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EscalationDraft:
-    """A case for a person. Of (tenant, subject, tool, argument digest) one case is open: a second draft joins it."""
-
-    id: str
-    tenant: str
-    subject: str  # a keyed digest, or empty
-    tool: str
-    argument_digest: str
-    summary: Mapping[str, str]
-    reason: str
-    receipt: str
-    created: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Escalation:
-    """A case as stored. `created` is UTC text; `receipt` is that of the first refusal."""
-
-    id: str
-    tenant: str
-    subject: str
-    tool: str
-    argument_digest: str
-    summary: Mapping[str, str]
-    reason: str
-    receipt: str
-    created: str
-    status: EscalationStatus
+    from proxy.store.cases import EscalationDraft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +66,17 @@ class Confirming:
     anew: Callable[[], Entry]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granting:
+    """An allowed call that rests on an approval of people: it is used up, once, under the law of `Confirming`."""
+
+    name: str
+    grant: str
+    escalation: str
+    at: datetime
+    anew: Callable[[], Entry]
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One record to write. While the operator's halt is in force `when_halted`, if given, is written in its place.
@@ -108,7 +84,8 @@ class Entry:
     A function gives it where making it each time would cost: the writing thread calls it, if the halt is in force.
     `escalation` opens a case, or finds it, in the same transaction; `release` notes an allowed call, and `reserving`,
     which goes with it, what the call holds; `confirming` takes the yes that it needs, and `asking` is the question
-    that a refused one waits for. None of them where `when_halted` was written.
+    that a refused one waits for; `granting` uses up an approval, and `voiding` takes one back. `when_full` is written
+    where the escalation would open one case too many. None of them where `when_halted` was written.
     """
 
     record: Record
@@ -118,6 +95,9 @@ class Entry:
     reserving: Reserving | None = None
     confirming: Confirming | None = None
     asking: Asking | None = None
+    granting: Granting | None = None
+    voiding: VoidGrant | None = None
+    when_full: Callable[[], Record] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +105,7 @@ class Committed:
     """On the disk. `halted`: `when_halted` was written, so the decision it stands for is the one that holds.
 
     `anew`: the entry of another decision was written, on what was used by then. `reservation` is what the call holds.
+    `full`: `when_full` was written.
     """
 
     head: Head
@@ -132,6 +113,7 @@ class Committed:
     escalation_id: str | None = None
     anew: bool = False
     reservation: str | None = None
+    full: bool = False
 
 
 @dataclass(frozen=True, slots=True)

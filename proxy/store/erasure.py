@@ -31,6 +31,7 @@ def erase_subject(transaction: Transaction, subject: str, *, by: str, at: dateti
         "SELECT record, writer, seq FROM payloads JOIN records ON id = record WHERE subject = ? AND subject <> ''",
         (subject,),
     ).fetchall()
+    _forget_answers(connection, "subject = ? AND subject <> ''", subject)
     cases = connection.execute("DELETE FROM escalations WHERE subject = ? AND subject <> ''", (subject,)).rowcount
     # What is held stays held: a result that comes later finds no call, and a person resolves it.
     connection.execute(
@@ -56,7 +57,17 @@ def expire_payloads(transaction: Transaction, before: datetime, *, by: str, at: 
 
 def expire_escalations(transaction: Transaction, before: datetime) -> int:
     """Delete the cases that were opened before `before`: their summaries are payload."""
+    _forget_answers(transaction.connection, "created < ?", stamp(before))
     return transaction.connection.execute("DELETE FROM escalations WHERE created < ?", (stamp(before),)).rowcount
+
+
+def _forget_answers(connection: sqlite3.Connection, which: str, value: str) -> None:
+    """What people said of these cases goes with them, and approves nothing any more."""
+    for table in ("votes", "grants"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE escalation IN (SELECT id FROM escalations WHERE {which})",  # noqa: S608 # own names
+            (value,),
+        )
 
 
 def forget_releases(transaction: Transaction, before: datetime) -> int:

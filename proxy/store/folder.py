@@ -21,13 +21,19 @@ KEY_BYTES = 32
 
 _DOMAIN = b"callgate.subject.1\0"
 _NAME_DOMAIN = b"callgate.usage.1\0"
+_SEAL_DOMAIN = b"callgate.grant.1\0"
+_SUBJECTS, _GRANTS = "subject.key", "grants.key"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SubjectKey:
-    """Turns a subject's value into the digest that the store keeps: only who holds the key can find it again."""
+    """Turns a subject's value into the digest that the store keeps: only who holds the key can find it again.
+
+    `grants` is the key under which answers of people are sealed: whoever can write the database cannot make one.
+    """
 
     secret: bytes
+    grants: bytes = b""
 
     def digest(self, subject: str) -> str:
         """HMAC-SHA-256, hex. Raises `ValueError` for an empty subject, which would stand for everyone without one."""
@@ -38,6 +44,12 @@ class SubjectKey:
     def name(self, text: str) -> str:
         """The keyed digest under which a cap or an intent is kept: it tells nothing of the values in it."""
         return hmac.digest(self.secret, _NAME_DOMAIN + text.encode(), "sha256").hex()
+
+    def seal(self, content: str) -> str:
+        """What proves that a process of this state folder wrote the content. `ValueError` where the key is missing."""
+        if not self.grants:
+            raise ValueError("there is no key for grants")
+        return hmac.digest(self.grants, _SEAL_DOMAIN + content.encode(), "sha256").hex()
 
     @property
     def fingerprint(self) -> str:
@@ -68,8 +80,12 @@ def make_folder(state: Path) -> None:
 
 
 def read_key(state: Path) -> SubjectKey:
-    """Read `keys/subject.key`. Raises `StateFolderError`."""
-    path = state / "keys" / "subject.key"
+    """Read the keys of the state folder; that of grants may be missing. Raises `StateFolderError`."""
+    grants = state / "keys" / _GRANTS
+    return SubjectKey(_read(state / "keys" / _SUBJECTS), _read(grants) if grants.exists() else b"")
+
+
+def _read(path: Path) -> bytes:
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
         secret = path.read_bytes()
@@ -79,19 +95,19 @@ def read_key(state: Path) -> SubjectKey:
         raise StateFolderError(f"others can use the key {str(path)!r} (mode {mode:04o}): make it 0600")
     if len(secret) != KEY_BYTES:
         raise StateFolderError(f"the key {str(path)!r} is not {KEY_BYTES} bytes long")
-    return SubjectKey(secret)
+    return secret
 
 
 def make_key(state: Path) -> SubjectKey:
-    """Read the key, made at random where there is none; of processes that start at once, one makes it for all."""
+    """Read the keys, made at random where there is none; of processes that start at once, one makes it for all."""
     folder = state / "keys"
-    path = folder / "subject.key"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        if not path.exists():
-            _place(path, secrets.token_bytes(KEY_BYTES))
-    except OSError as error:
-        raise StateFolderError(f"the key {str(path)!r} cannot be made: {error.strerror}") from error
+    for path in (folder / _SUBJECTS, folder / _GRANTS):
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if not path.exists():
+                _place(path, secrets.token_bytes(KEY_BYTES))
+        except OSError as error:
+            raise StateFolderError(f"the key {str(path)!r} cannot be made: {error.strerror}") from error
     return read_key(state)
 
 

@@ -31,6 +31,11 @@ def new_reservation_id(now: datetime) -> str:
     return f"rs_{_timed(now)}"
 
 
+def new_grant_id(now: datetime) -> str:
+    """`gr_...`; ids of later milliseconds sort behind."""
+    return f"gr_{_timed(now)}"
+
+
 def new_writer_id() -> str:
     """`w_...`, wholly random: one for each process that writes."""
     return f"w_{_random(_TIME_LENGTH + _RANDOM_LENGTH)}"

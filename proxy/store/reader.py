@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from interceptors.kinds import MoneyState
     from interceptors.usage import Usage, UsageKey
     from policies.model import Ruling
-    from proxy.store.entries import Escalation, EscalationStatus, Halt, Reservation
+    from proxy.store.cases import Escalation, EscalationStatus, Vote
+    from proxy.store.entries import Halt, Reservation
 
 _SEALED = (
     "SELECT id, schema, digest, writer, seq, prev, kind, receipt, time, commitment, hash, salt, payload"
@@ -195,6 +196,11 @@ class Reader:
         with _readable():
             return escalations.show(self._connection, escalation_id)
 
+    def votes(self, escalation_id: str) -> tuple[Vote, ...]:
+        """What people said of a case, in order."""
+        with _readable():
+            return escalations.votes(self._connection, escalation_id)
+
     def reservations(
         self, *, state: MoneyState | None = None, before: str | None = None, limit: int = 50
     ) -> tuple[Reservation, ...]:
@@ -209,7 +215,7 @@ class Reader:
     def usages(self, keys: Iterable[UsageKey]) -> dict[UsageKey, Usage]:
         """What was used so far under each key."""
         with _readable():
-            return read_usages(self._connection, self._key.name, keys)
+            return read_usages(self._connection, self._key, keys)
 
     def halt(self) -> Halt | None:
         """The operator's halt, if it is in force."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from proxy.store.entries import ReleaseDraft, Reserving
-    from proxy.store.usage import Naming
+    from proxy.store.folder import SubjectKey
 
 RELEASE_COLUMNS = "receipt, tenant, call_id, tool, argument_digest, subject, time, reservation, state, settle_by"
 _RESERVE = (
@@ -50,7 +50,7 @@ def release_row(draft: ReleaseDraft, held: Reserved | None) -> tuple[object, ...
     )
 
 
-def hold(connection: sqlite3.Connection, draft: ReleaseDraft, reserving: Reserving, naming: Naming) -> Reserved:
+def hold(connection: sqlite3.Connection, draft: ReleaseDraft, reserving: Reserving, naming: SubjectKey) -> Reserved:
     """Hold what the call would use, or hand out again what an earlier call of its intent holds; the record of it.
 
     What the decision rested on was looked at again in this transaction. Raises `StoreError` where it cannot be.
@@ -77,7 +77,7 @@ def _make(
     connection: sqlite3.Connection,
     draft: ReleaseDraft,
     reserving: Reserving,
-    naming: Naming,
+    naming: SubjectKey,
     reserved: Reserved,
 ) -> None:
     obligation, time = reserving.obligation, stamp(draft.time)
@@ -85,8 +85,8 @@ def _make(
         _RESERVE,
         (
             reserving.id,
-            naming(obligation.intent) if obligation.intent else None,
-            naming(obligation.terms) if obligation.terms else "",
+            naming.name(obligation.intent) if obligation.intent else None,
+            naming.name(obligation.terms) if obligation.terms else "",
             obligation.ordinal,
             reserving.policy,
             draft.tool,
@@ -99,7 +99,7 @@ def _make(
     for one in obligation.charges:
         charge = one.charge
         connection.execute(
-            _CHARGE, (naming(one.name), time, charge.currency, charge.units, charge.counted, reserving.id)
+            _CHARGE, (naming.name(one.name), time, charge.currency, charge.units, charge.counted, reserving.id)
         )
 
 

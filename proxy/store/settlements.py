@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from interceptors.chain import stamp
 from interceptors.kinds import MoneyState, SettlementCause
 from interceptors.receipts import Settled
+from proxy.store.grants import give_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +63,7 @@ def free(transaction: Transaction, receipts: Iterable[str], *, at: datetime) -> 
     changed = 0
     for receipt in receipts:
         transaction.connection.execute("UPDATE releases SET aborted = 1 WHERE receipt = ?", (receipt,))
+        give_back(transaction.connection, receipt)
         row = transaction.connection.execute(_FIND, (receipt,)).fetchone()
         if row is not None and row[1] == MoneyState.HELD.value:
             changed += _settle(transaction, receipt, MoneyState.NOT_EXECUTED, SettlementCause.ABORTED, at)

@@ -6,10 +6,11 @@ import asyncio
 import sqlite3
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from proxy.store import erasure, halts, reservations, settlements
+from proxy.store import erasure, grants, halts, reservations, settlements
 from proxy.store.confirmations import forget
 from proxy.store.connections import BUSY_TIMEOUT_MS, Connect, connect, prepare
 from proxy.store.entries import Committed, Entry, Erasure, Retained
+from proxy.store.escalations import status_of
 from proxy.store.folder import DATABASE, SubjectKey, check_folder, make_folder, make_key
 from proxy.store.halts import HaltLook
 from proxy.store.ids import new_receipt_id, new_writer_id
@@ -17,6 +18,7 @@ from proxy.store.lookups import Lookups
 from proxy.store.reader import Reader
 from proxy.store.transaction import Transaction, prepare_entry
 from proxy.store.usage import read_usages
+from proxy.store.voting import vote
 from proxy.store.writer import Writer
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from interceptors.chain import Head
     from interceptors.kinds import MoneyState
     from interceptors.usage import Usage, UsageKey
+    from proxy.store.cases import Answer, Answering, EscalationStatus
     from proxy.store.entries import ReleasedCall, Settlement
 
 T = TypeVar("T")
@@ -104,7 +107,7 @@ class Store:
         prepared = [prepare_entry(entry) for entry in entries]
 
         def write(transaction: Transaction) -> list[Committed]:
-            return [transaction.write(each, self._key.name) for each in prepared]
+            return [transaction.write(each, self._key) for each in prepared]
 
         return await self._writer.run(write)
 
@@ -114,7 +117,7 @@ class Store:
 
     async def usages(self, keys: Sequence[UsageKey]) -> dict[UsageKey, Usage]:
         """What was used so far: the snapshot that a decision is made on. Raises `StoreError`."""
-        return await asyncio.to_thread(self._lookups.ask, lambda each: read_usages(each, self._key.name, keys))
+        return await asyncio.to_thread(self._lookups.ask, lambda each: read_usages(each, self._key, keys))
 
     async def released_calls(self, tenant: str, call_ids: Sequence[str]) -> dict[str, tuple[ReleasedCall, ...]]:
         """By id, this tenant's calls that were allowed and not aborted, oldest first. Raises `StoreError`."""
@@ -142,6 +145,18 @@ class Store:
         return await self._writer.run(
             lambda each: settlements.resolve(each, reservation, state, by=by, reason=reason, at=at)
         )
+
+    async def answer(self, answering: Answering) -> Answer:
+        """Take a person's answer to a case. The first one who closes it wins; the others hear that it is closed."""
+        return await self._writer.run(lambda each: vote(each, self._key, answering))
+
+    async def expire_cases(self, *, at: datetime) -> int:
+        """Cases that were not answered, or not used, in time say so; how many."""
+        return await self._writer.run(lambda each: grants.expire(each.connection, at))
+
+    async def case_status(self, escalation: str) -> EscalationStatus | None:
+        """How a case stands now. Raises `StoreError`."""
+        return await asyncio.to_thread(self._lookups.ask, lambda each: status_of(each, escalation))
 
     async def halt(self, *, by: str, reason: str, at: datetime) -> str:
         """Throw the halt; the receipt's id. From its commit on, no `when_halted` entry is passed over."""

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from interceptors.chain import DIGEST, SCHEMA, Head, canonical, commit_to, next_head, stamp, start
 from interceptors.receipts import Decided, subject_of
+from policies.model import Ruling
+from proxy.store import grants
 from proxy.store.confirmations import ask, take
 from proxy.store.entries import Committed, Entry
 from proxy.store.errors import StoreError
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from interceptors.receipts import Record
     from proxy.store.entries import Reserving
-    from proxy.store.usage import Naming
+    from proxy.store.folder import SubjectKey
 
 _ROWS_MAX = 32
 """Rows of one statement: as many spellings of it are kept compiled."""
@@ -128,7 +130,7 @@ class Transaction:
         """Write the record behind the head. Raises `ReceiptError`."""
         return self._append(prepare_record(record))
 
-    def write(self, prepared: Prepared, naming: Naming) -> Committed:
+    def write(self, prepared: Prepared, naming: SubjectKey) -> Committed:
         """Write an entry, or what stands in its place: while the halt is in force, or since more was used by now."""
         entry = prepared.entry
         stand_in, draft = entry.when_halted, entry.escalation
@@ -136,20 +138,27 @@ class Transaction:
             return Committed(self.append(stand_in() if callable(stand_in) else stand_in), halted=True)
         if entry.reserving is not None:
             return self._reserve(prepared, entry.reserving, naming)
-        if (instead := self._unconfirmed(entry, naming)) is not None:
+        if (instead := self._unanswered(entry, naming)) is not None:
             return instead
+        if entry.voiding is not None:
+            grants.void(self._connection, entry.voiding, entry.record.time)
+        elif isinstance(entry.record, Decided) and entry.record.ruling is Ruling.FORBID:
+            grants.refused_anyway(self._connection, entry.record)
         if entry.asking is not None:
-            ask(self._connection, naming(entry.asking.name), entry.asking.at)
+            ask(self._connection, naming.name(entry.asking.name), entry.asking.at)
         if entry.release is not None:
             self._releases.append(release_row(entry.release, None))
         if draft is None:
             return Committed(self._append(prepared.record))
-        case = find_or_open(self._connection, draft)
+        case = find_or_open(self._connection, naming, draft)
+        if case is None:
+            assert entry.when_full is not None, "who bounds the cases says what stands in place of one too many"
+            return Committed(self.append(entry.when_full()), full=True)
         if case != draft.id and isinstance(entry.record, Decided):
             return Committed(self.append(replace(entry.record, escalation=case)), escalation_id=case)
         return Committed(self._append(prepared.record), escalation_id=case)
 
-    def _reserve(self, prepared: Prepared, reserving: Reserving, naming: Naming) -> Committed:
+    def _reserve(self, prepared: Prepared, reserving: Reserving, naming: SubjectKey) -> Committed:
         """The decision on what is used now is the one that holds, and what it allows is held from here on."""
         rests_on = reserving.obligation.rests_on
         now_used = read_usages(self._connection, naming, rests_on)
@@ -158,7 +167,7 @@ class Transaction:
             if entry.reserving is not None and entry.reserving.obligation.rests_on != now_used:
                 raise StoreError("a decision rests on something else than what is used")
             return replace(self.write(prepare_entry(entry), naming), anew=True)
-        if (instead := self._unconfirmed(prepared.entry, naming)) is not None:
+        if (instead := self._unanswered(prepared.entry, naming)) is not None:
             return instead
         draft = prepared.entry.release
         assert draft is not None, "what is held is found again by its release"
@@ -167,15 +176,25 @@ class Transaction:
         self._releases.append(release_row(draft, reserved))
         return Committed(self.append(reserved), reservation=reserved.reservation)
 
-    def _unconfirmed(self, entry: Entry, naming: Naming) -> Committed | None:
-        """What was written in place of a call whose yes is gone by now; None where it needs none, or took it."""
-        confirming = entry.confirming
-        if confirming is None or take(self._connection, naming(confirming.name), confirming.asked_at):
-            return None
-        instead = confirming.anew()
-        if instead.confirming is not None:
-            raise StoreError("a decision rests on a yes that is gone")
-        return replace(self.write(prepare_entry(instead), naming), anew=True)
+    def _unanswered(self, entry: Entry, key: SubjectKey) -> Committed | None:
+        """What was written in place of a call whose yes, or approval, is gone by now; None where it needs none, or took
+        both.
+        """
+        confirming, granting = entry.confirming, entry.granting
+        if granting is not None:
+            name = key.name(granting.name)
+            if not grants.is_usable(self._connection, key, granting.grant, name, granting.at):
+                return self._instead(granting.anew(), key)
+        if confirming is not None and not take(self._connection, key.name(confirming.name), confirming.asked_at):
+            return self._instead(confirming.anew(), key)
+        if granting is not None:
+            grants.use(self._connection, granting.grant, granting.escalation, entry.record.receipt, granting.at)
+        return None
+
+    def _instead(self, entry: Entry, key: SubjectKey) -> Committed:
+        if entry.confirming is not None or entry.granting is not None:
+            raise StoreError("a decision rests on an answer that is gone")
+        return replace(self.write(prepare_entry(entry), key), anew=True)
 
     def flush(self) -> None:
         """Hand the rows that wait to the database."""

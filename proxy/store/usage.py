@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from interceptors.chain import stamp
 from interceptors.usage import (
@@ -11,20 +11,22 @@ from interceptors.usage import (
     CapUse,
     Charge,
     ConfirmationKey,
+    GrantKey,
+    GrantUse,
     IntentKey,
     IntentUse,
     OpenIntent,
     Usage,
     UsageKey,
 )
+from proxy.store import grants
 from proxy.store.confirmations import asked
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-Naming: TypeAlias = "Callable[[str], str]"
-"""From the text of a cap or an intent to the keyed digest under which it is kept."""
+    from proxy.store.folder import SubjectKey
 
 _SUMS = "SELECT currency, sum(units) FROM charges WHERE cap = ? AND time >= ? GROUP BY currency ORDER BY currency"
 _ITEMS = "SELECT currency, units, counted FROM charges WHERE cap = ? AND time >= ? ORDER BY id"
@@ -32,17 +34,19 @@ _MADE = "SELECT count(*), max(settled_at) FILTER (WHERE state = 'executed') FROM
 _OPEN = "SELECT id, ordinal, terms FROM reservations WHERE intent = ? AND state IN ('held', 'unknown')"
 
 
-def read_usages(connection: sqlite3.Connection, naming: Naming, keys: Iterable[UsageKey]) -> dict[UsageKey, Usage]:
+def read_usages(connection: sqlite3.Connection, naming: SubjectKey, keys: Iterable[UsageKey]) -> dict[UsageKey, Usage]:
     """What counts under each key. Raises `sqlite3.Error`, also where a sum is past what an integer holds."""
     return {key: _read(connection, naming, key) for key in keys}
 
 
-def _read(connection: sqlite3.Connection, naming: Naming, key: UsageKey) -> Usage:
+def _read(connection: sqlite3.Connection, naming: SubjectKey, key: UsageKey) -> Usage:
     if isinstance(key, IntentKey):
-        return _intent(connection, naming(key.name), naming(key.terms))
+        return _intent(connection, naming.name(key.name), naming.name(key.terms))
     if isinstance(key, ConfirmationKey):
-        return asked(connection, naming(key.name))
-    return _cap(connection, naming(key.name), key)
+        return asked(connection, naming.name(key.name))
+    if isinstance(key, GrantKey):
+        return GrantUse(grants.find(connection, naming, naming.name(key.name)))
+    return _cap(connection, naming.name(key.name), key)
 
 
 def _cap(connection: sqlite3.Connection, name: str, key: CapKey) -> CapUse:

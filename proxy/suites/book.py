@@ -12,6 +12,8 @@ from interceptors.usage import (
     Charge,
     ConfirmationKey,
     ConfirmationUse,
+    GrantKey,
+    GrantUse,
     IntentKey,
     IntentUse,
     OpenIntent,
@@ -57,6 +59,8 @@ class Book:
                 return self._intent(key)
             case ConfirmationKey():
                 return ConfirmationUse(self.asked_at)
+            case GrantKey():
+                return GrantUse()
         assert_never(key)
 
     def _cap(self, key: CapKey) -> CapUse:

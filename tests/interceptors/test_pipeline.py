@@ -12,8 +12,9 @@ from interceptors.calls import Cause, MalformedToolCall, Proposal, Proposer, Too
 from interceptors.causes import RefusalCause, answer
 from interceptors.context import FactKey
 from interceptors.decisions import Decision, Needs, Verdict
-from interceptors.pipeline import INTERCEPTORS, Pipeline
+from interceptors.pipeline import Pipeline
 from interceptors.results import structured_result
+from interceptors.stages import INTERCEPTORS
 from policies.model import Category, Ruling
 from policies.system_reasons import DEFAULT_REPLIES
 from tests.interceptors.builders import context, decided, declared, facts, malformed, pipeline, proposal

@@ -22,6 +22,7 @@ from interceptors.decisions import Decision, FactRead, Verdict
 from interceptors.receipts import (
     AbortCause,
     Aborted,
+    Answered,
     Decided,
     Edit,
     Edited,
@@ -62,13 +63,14 @@ if TYPE_CHECKING:
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 250_000, tzinfo=UTC)
 WRITER = "w_00000000000000000000000000"
-GOLDEN = "dc190ee802bdae969acb6818a433e03a4c927b0eaa68fb0df877c7324fd24ee0"
+GOLDEN = "b00c49da2562da1cc54ce969b1588aab61eb0c6c821d4f38d16bc0999a3ff12a"
 GOLDEN_FIRST = {
     13: "35eb22fe5496102c58196074eefc4d9cb123a3300fb6d756afdbcaf3699a3cee",
     15: "9aebe97df3faacda8d72150104d834bc03c662efa20a1bf2371786b1c89bc5e0",
     16: "ae9c767269abf52e09938d121c4bf1c1829d47b2210449f25066f50060c72c7d",
+    17: "dc190ee802bdae969acb6818a433e03a4c927b0eaa68fb0df877c7324fd24ee0",
 }  # lines, as once written
-GOLDEN_HEAD = "w_00000000000000000000000000:17:b0c47aec2ac3da5f1d9628cfd3ce301e959687b76f4bf81fc8416f3164c9bdb0"
+GOLDEN_HEAD = "w_00000000000000000000000000:18:ddeaace402b3ae2a5aacdba34890e755a1fd3b717f63f88700cf4a968ac20c96"
 
 DECISION = Decision(
     ruling=Ruling.ESCALATE,
@@ -186,6 +188,17 @@ def _one_of_each() -> tuple[Record, ...]:
             edit=Edit.THINKING_TAKEN_OUT,
             count=2,
         ),
+        Answered(
+            receipt=rc,
+            time=NOW + timedelta(minutes=2),
+            escalation="esc_01KB9VQ2YTJ8C0000000000002",
+            by="anna",
+            approves=True,
+            reason="the parcel was lost",
+            grant="gr_01KB9VQ2YTJ8C0000000000004",
+            expires=NOW + timedelta(days=1),
+            subject=sub,
+        ),
     )
 
 
@@ -207,6 +220,7 @@ def test_a_decided_record_holds_all_of_its_decision() -> None:
     """Every field of a decision that is evidence is in the record; the reply and its words are in the result."""
     kept = {"digest": "argument_digest"}
     left_out = {"reply", "message", "next", "summary"}  # in `result`, and in the case
+    left_out |= {"asks"}  # in the case: its rows and facts are in `verdicts` and `facts`
     left_out |= {"obligations"}  # what they hold is in the `reserved` record
 
     record = _decided()

@@ -24,6 +24,7 @@ from proxy.admin import (
     remove_address,
     write_address,
 )
+from proxy.approvals import Approvals
 from proxy.connected import PersonToken
 from proxy.environment import Environment
 from proxy.logs import Logs
@@ -45,6 +46,8 @@ ROUTES = [
     ("GET", "/metrics", Role.VIEWER, None),
     ("GET", "/escalations", Role.VIEWER, None),
     ("GET", "/escalations/esc_none", Role.VIEWER, None),
+    ("POST", "/escalations/esc_none/approve", Role.REVIEWER, {"reason": "it is right"}),
+    ("POST", "/escalations/esc_none/reject", Role.REVIEWER, {"reason": "it is wrong"}),
     ("GET", "/reservations", Role.VIEWER, None),
     ("POST", "/reservations/rs_none/resolve", Role.OWNER, {"state": "executed", "reason": "paid"}),
     ("POST", "/halt", Role.OWNER, {"reason": "odd refunds"}),
@@ -107,6 +110,7 @@ async def _desk(tmp_path: Path) -> AsyncIterator[Desk]:
     app = admin_app(
         Collaborators(
             persons=Persons(PERSONS),
+            approvals=Approvals(store, source, lambda: NOW, Logs(sink), lambda _: None),
             store=store,
             ledger=cast("Ledger", NoLedger()),
             policy=source,

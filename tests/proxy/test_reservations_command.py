@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from interceptors.kinds import MoneyState
 from proxy.admin import Collaborators, Persons, admin_app, write_address
+from proxy.approvals import Approvals
 from proxy.cli import cli
 from proxy.commands import reservations
 from proxy.connected import PersonToken
@@ -61,6 +62,7 @@ async def gate(tmp_path: Path) -> AsyncIterator[tuple[Desk, Path, str]]:
         app = admin_app(
             Collaborators(
                 persons=persons,
+                approvals=Approvals(store, policy, lambda: desk.now, Logs(_Sink()), lambda _: None),
                 store=store,
                 ledger=nothing,
                 policy=policy,

@@ -258,6 +258,7 @@ def _fresh_interceptor(mutant: Mutant) -> Iterator[None]:
     kept = dict(sys.modules)
     try:
         _run("interceptors.fee_schedule", compile(mutant.tree(), str(_path(INTERCEPTOR)), "exec", dont_inherit=True))
+        _run("interceptors.stages", _code(ROOT / "interceptors" / "stages.py"))
         _run("interceptors.pipeline", _code(ROOT / "interceptors" / "pipeline.py"))
         _run("tests.interceptors.builders", _code(ROOT / "tests" / "interceptors" / "builders.py"))
         yield

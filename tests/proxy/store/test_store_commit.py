@@ -13,7 +13,7 @@ import pytest
 from interceptors.receipts import AbortCause, Aborted, Kind
 from policies.model import Ruling
 from proxy.store import Entry, ReceiptError, StoreError, open_reader, open_store, payload_of
-from proxy.store import entries as entry_types
+from proxy.store import cases as case_types
 from tests.proxy.store.samples import NOW, Faults, decided, draft, released
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ async def test_one_intent_has_one_open_case(store: Store) -> None:
     [kept] = await store.read(lambda reader: reader.receipt(record.receipt))
     assert (payload_of(kept) or {})["escalation"] == first.id
     shown = await store.read(lambda reader: reader.escalation(first.id))
-    assert shown == entry_types.Escalation(
+    assert shown == case_types.Escalation(
         id=first.id,
         tenant="t",
         subject="s",
@@ -218,7 +218,7 @@ async def test_one_intent_has_one_open_case(store: Store) -> None:
         reason="over_limit",
         receipt="rc_1",
         created="2026-11-30T12:00:00.000000Z",
-        status=entry_types.EscalationStatus.OPEN,
+        status=case_types.EscalationStatus.OPEN,
     )
 
 
