@@ -6,7 +6,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs lock bench property conformance examiner clean
+DRIFT_VENV := .venv-drift
+SDKS := anthropic openai google-genai ollama boto3
+
+.PHONY: drift help demo test check fix docs lock bench property conformance examiner clean
 
 # The examiner reads with its own SDKs, in an environment of its own: not with what the product was installed with.
 EXAMINER := ../shared/conformance
@@ -52,6 +55,12 @@ conformance: examiner $(READY) $(EXAMINER_VENV)/.ready ## Examine the gate on re
 	$(EXAMINER_VENV)/bin/python $(EXAMINER)/run.py --callgate $(BIN)/callgate \
 		--formats anthropic-messages,openai-chat --chunking whole,bytes,random $(CONFORMANCE)
 
+drift: $(READY) ## Say what the newest SDKs know that the tables of endpoints and types do not
+	$(BIN)/python -m venv --clear $(DRIFT_VENV)
+	$(DRIFT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade $(SDKS)
+	$(DRIFT_VENV)/bin/python tests/drift/surface.py > $(DRIFT_VENV)/surface.json
+	$(BIN)/python -m tests.drift.difference $(DRIFT_VENV)/surface.json
+
 examiner:
 	@test -f $(EXAMINER)/run.py || { echo "there is no $(EXAMINER) beside this checkout" >&2; exit 2; }
 
@@ -66,4 +75,4 @@ lock: ## Resolve the locked dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q -c requirements-dev.lock --group build -o requirements-build.lock
 
 clean: ## Remove what was built
-	rm -rf $(VENV) $(EXAMINER_VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(EXAMINER_VENV) $(DRIFT_VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -13,7 +13,7 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 from interceptors.history import EMPTY, History
-from interceptors.receipts import Refused, Unexamined
+from interceptors.receipts import Refused
 from proxy import headers, routes
 from proxy.admission import Admission, Asking, RefusedError
 from proxy.conversation import UnknownResultError
@@ -24,8 +24,8 @@ from proxy.logs import Event
 from proxy.onward import Onward
 from proxy.passage import Passage, tell
 from proxy.provider_head import read_error, refuse_odd_head
-from proxy.provider_tools import STRIPPED, mind
-from proxy.records import edited, observed
+from proxy.provider_tools import STRIPPED, mind, refuse_unless_allowed
+from proxy.records import edited, observed, unexamined
 from proxy.services import Holding, Room, Services
 from proxy.store import Entry, StoreError, new_receipt_id
 from proxy.summary import Ending
@@ -265,20 +265,12 @@ class Listener:
     async def _pass(
         self, request: web.BaseRequest, way: routes.Unexamined, passage: Passage, up: headers.Pairs, body: bytes
     ) -> web.StreamResponse:
-        scene = self._scene(passage)
-        now = self._with.judge.clock()
-        receipt = Unexamined(
-            receipt=new_receipt_id(now),
-            time=now,
-            exchange=scene.exchange,
-            tenant=scene.tenant,
-            method=request.method,
-            path=way.name,
-            upstream=way.upstream,
-            identity=scene.identity,
-            subject=scene.subject,
-        )
-        await self._keep(passage, receipt)
+        scene, now = self._scene(passage), self._with.judge.clock()
+        passes = [unexamined(request.method, way.name, way.upstream, scene, now)]
+        if way.hand:
+            refuse_unless_allowed(self._asked(passage).revision.policy, way.hand)
+            passes.append(observed(way.hand, scene, now, "request"))
+        await self._keep(passage, *passes)
         upstream = await self._open(way, request.method, up, body, self._deadline(passage))
         try:
             return await self._relay(request, upstream, headers.headers_down(upstream.raw_headers), passage)

@@ -66,6 +66,12 @@ def mind(policy: Policy, dialect: Dialect, body: bytes, view: RequestView, at: A
     return Minded(body, view, tuple(dict.fromkeys(view.tools.provider)), out)
 
 
+def refuse_unless_allowed(policy: Policy, name: str) -> None:
+    """For a route that has nothing to take out of it. Raises `RefusedError`."""
+    if word_on(policy, name) is not ProviderTool.ALLOW:
+        _refuse(policy, [name])
+
+
 def _refuse(policy: Policy, names: Sequence[str]) -> None:
     if names:
         by = "provider_tools" if any(folded(name) in policy.provider_tools for name in names) else "unknown_tools"

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interceptors.receipts import AbortCause, Aborted, Edit, Edited, Observed, Record, Released, Remarked, Substituted
+from interceptors.receipts import (
+    AbortCause,
+    Aborted,
+    Edit,
+    Edited,
+    Observed,
+    Record,
+    Released,
+    Remarked,
+    Substituted,
+    Unexamined,
+)
 from proxy.store import new_receipt_id
 
 if TYPE_CHECKING:
@@ -49,6 +60,21 @@ def remarked(finding: Finding, tool: str, policy: Policy, scene: Scene, now: dat
         policy=policy.name,
         revision=policy.revision,
         detail=finding.detail,
+        identity=scene.identity,
+        subject=scene.subject,
+    )
+
+
+def unexamined(method: str, path: str, upstream: str, scene: Scene, now: datetime) -> Record:
+    """A route that passes without being read; `path` is as its table has it, or the configuration."""
+    return Unexamined(
+        receipt=new_receipt_id(now),
+        time=now,
+        exchange=scene.exchange,
+        tenant=scene.tenant,
+        method=method,
+        path=path,
+        upstream=upstream,
         identity=scene.identity,
         subject=scene.subject,
     )

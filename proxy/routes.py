@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from proxy.wire.elsewhere import elsewhere
 from proxy.wire.paths import Address, variables_of
 from proxy.wire.registry import DIALECTS
 
@@ -38,12 +39,13 @@ class Mediated:
 
 @dataclass(frozen=True, slots=True)
 class Unexamined:
-    """Passed on verbatim, with a receipt."""
+    """Passed on verbatim, with a receipt. `hand` names what the policy must allow first (`elsewhere`)."""
 
     dialect: Dialect
     upstream: str
     target: str
     name: str
+    hand: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,10 @@ def route(
     if (method, path) in pass_through:
         name = upstream or (next(iter(upstreams)) if len(upstreams) == 1 else name)
         return Unexamined(shape, name, target, path) if name in upstreams else _missing(shape, name)
+    if (family := elsewhere(method, rest)) is not None:
+        dialect = next(each for each in DIALECTS if each.provider == family.provider)
+        name = upstream or family.provider
+        return Unexamined(dialect, name, target, rest, family.name) if name in upstreams else _missing(dialect, name)
     return Refused(shape, f"{method} {path} is not a route of this gate; the configuration can name it in pass_through")
 
 

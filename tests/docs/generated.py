@@ -21,6 +21,7 @@ from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
 from proxy.limits import LIMITS
 from proxy.logs import FIELDS
 from tests.docs.pages import ROOT, page_names
+from tests.drift.endpoints import SAYS, endpoints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -78,6 +79,22 @@ def _causes() -> str:
     return _table(("what stands against the call", "outcome", "reason"), map(row, RefusalCause))
 
 
+def _endpoints() -> str:
+    parts = []
+    for provider in dict.fromkeys(one.provider for one in endpoints()):
+        methods: dict[tuple[str, str], list[str]] = {}
+        for one in endpoints():
+            if one.provider == provider:
+                methods.setdefault((one.path, one.treatment), []).append(one.method)
+        rows = ((f"`{path}`", ", ".join(words), says) for (path, says), words in methods.items())
+        parts.append(f"## {provider}\n\n" + _table(("path", "methods", "what happens"), rows))
+    return "\n".join(parts)
+
+
+def _treatments() -> str:
+    return _table(("word", "what happens"), SAYS.items())
+
+
 def _later() -> str:
     return ", ".join(f"`{name}`" for name in sorted(keys.LATER)) + ".\n"
 
@@ -97,6 +114,8 @@ def _help() -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "abort-causes": lambda: _listed(cause.value for cause in AbortCause),
     "causes": _causes,
+    "endpoints": _endpoints,
+    "treatments": _treatments,
     "chain-limits": lambda: _listed(CHAIN_LIMITS),
     "faults": lambda: _listed(fault.value for fault in Fault),
     "help": _help,

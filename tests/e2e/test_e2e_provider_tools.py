@@ -71,3 +71,35 @@ async def test_a_tool_inside_a_message_cannot_be_taken_out(tmp_path: Path) -> No
             assert got.status == 400
             assert b"stands in a message" in await got.read()
         assert gate.provider.received == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "path", "name"),
+    [
+        (Dialect.ANTHROPIC, "/v1/messages/batches", "batches"),
+        (Dialect.CHAT, "/v1/batches", "batches"),
+        (Dialect.CHAT, "/v1/realtime/client_secrets", "realtime"),
+        (Dialect.CHAT, "/v1/threads/runs", "threads"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("words", "passes"), [("unknown_tools: allow\n", True), ("", False), ("{}: allow", True), ("{}: strip", False)]
+)
+async def test_a_route_whose_answer_shows_no_call_is_a_tool_with_a_name(
+    tmp_path: Path, dialect: Dialect, path: str, name: str, words: str, passes: bool
+) -> None:
+    """Batches, threads and realtime sessions go up only where the policy allows them by name, and are receipted."""
+    policy = HEAD + (f"provider_tools: {{{words.format(name)}}}\n" if "{}" in words else words)
+    async with desk(tmp_path, always(Turn(())), policy) as gate:
+        async with gate.session.post(gate.url + path, data=b"{}", headers=request_headers(dialect)) as got:
+            answer = await got.read()
+        records = await gate.records()
+        assert [each.target for each in gate.provider.received] == ([path] if passes else [])
+    kinds = [each["kind"] for each in records]
+    if passes:
+        assert kinds == ["unexamined", "observed"]
+        assert records[1]["tool"] == name
+    else:
+        assert kinds == ["refused"]
+        assert f"'{name}'".encode() in answer
+        assert got.status == 400
