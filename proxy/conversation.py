@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from interceptors.history import Author, Entry, History, PastCall, PastResult, Said
 from policies.foreign import UnknownResults
-from proxy.settling import CameBack, matching
+from proxy.released import matching, released
+from proxy.settling import CameBack
 from proxy.wire import envelope
 from proxy.wire.tail import is_short, newest
 from proxy.wire.transcript import Side, SideTurn
@@ -87,8 +88,8 @@ class Conversations:
         transcript = dialect.continuation.transcript(prepared.body)
         turns = await asyncio.to_thread(transcript.turns)
         ids = [call.id for turn in turns for call in turn.calls if call.id]
-        released = await self._store.released_calls(tenant, ids) if ids else {}
-        return history_of(turns, released, conversation, prepared.answered)
+        found = await released(self._store, tenant, prepared.asker.subject, ids)
+        return history_of(turns, found, conversation, prepared.answered)
 
     async def _settle(
         self, dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str, came: CameBack | None
@@ -123,11 +124,9 @@ class Conversations:
         turns = await asyncio.to_thread(transcript.turns)
         calls = {call.id: call for turn in turns for call in turn.calls}
         ids = [result.call for turn in turns for result in turn.results]
-        released = await self._store.released_calls(tenant, ids) if ids else {}
+        found = await released(self._store, tenant, prepared.asker.subject, ids)
         ours = prepared.answered
-        unknown = {
-            each for each in ids if each not in ours and matching(released.get(each, ()), calls.get(each)) is None
-        }
+        unknown = {each for each in ids if each not in ours and matching(found.get(each, ()), calls.get(each)) is None}
         return _with_notices(transcript, unknown) if unknown else prepared.body
 
 
@@ -147,12 +146,12 @@ def _came(dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str, mes
     if came is None or not came.results:
         return None
     calls = {call.id: call for call in said.calls} if said is not None else {}
-    return CameBack(tenant, policy, calls, came.results, came.last)
+    return CameBack(tenant, prepared.asker.subject, policy, calls, came.results, came.last)
 
 
 def history_of(
     turns: Sequence[SideTurn],
-    released: Mapping[str, Sequence[ReleasedCall]],
+    rows_of: Mapping[str, Sequence[ReleasedCall]],
     conversation: str,
     answered: Collection[str] = (),
 ) -> History:
@@ -167,7 +166,7 @@ def history_of(
         entries += [_result(result, turn, is_new=place > last) for result in turn.results]
         entries += [Said(author, text, turn.first, beside) for text in turn.texts]
         for seen in turn.calls:
-            row = matching(released.get(seen.id, ()), seen)
+            row = matching(rows_of.get(seen.id, ()), seen)
             receipt, reason = row.receipt if row else "", reasons.get(seen.id, "")
             call = PastCall(seen.id, seen.name, seen.arguments, seen.digest, turn.first, receipt, reason)
             entries.append(call)

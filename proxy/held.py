@@ -60,13 +60,14 @@ class Held:
     def result(self) -> HiddenResult:
         """What the model gets for a call whose refusal it is to hear."""
         assert self.material is not None
-        toolset = self.material.extra.get("toolset_name")
+        toolset, provider_id = self.material.extra.get("toolset_name"), self.material.extra.get("id")
         return HiddenResult(
             self.material.id,
             self.material.name,
             self.material.kind,
             self.returned.content,
             toolset if isinstance(toolset, str) else "",
+            provider_id if isinstance(provider_id, str) else "",
         )
 
 

@@ -26,6 +26,7 @@ from proxy.store import (
     new_escalation_id,
     new_reservation_id,
 )
+from proxy.wire.positional import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +157,7 @@ def _release(judgment: Judgment, scene: Scene, now: datetime) -> ReleaseDraft:
     return ReleaseDraft(
         receipt=judgment.receipt,
         tenant=scene.tenant,
-        call_id=judgment.proposal.call.id,
+        call_id=kept(judgment.proposal.call.id),
         tool=decision.tool,
         argument_digest=decision.digest if injection is None else injection.digest,
         subject=scene.subject,

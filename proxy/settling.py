@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from interceptors.history import PastResult
 from interceptors.settlement import state_of
+from proxy.released import matching, released
 from proxy.store import ReleasedCall, Settlement, StoreError
+from proxy.wire.positional import is_positional
 from proxy.wire.transcript import CallSeen
 
 if TYPE_CHECKING:
@@ -32,9 +34,11 @@ WAITING_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class CameBack:
-    """The results of one request's newest turn, and the calls of the turn before it by their ids."""
+    """The results of one request's newest turn, and the calls of the turn before it by their ids. `subject` is the
+    digest of the customer for whom it is made."""
 
     tenant: str
+    subject: str
     policy: Policy
     calls: Mapping[str, CallSeen]
     results: Sequence[ResultSeen]
@@ -46,6 +50,7 @@ class _Waiting:
     """What a result says of its call. The result itself is not kept: it may be large."""
 
     tenant: str
+    subject: str
     call_id: str
     call: CallSeen | None
     state: MoneyState
@@ -68,18 +73,19 @@ class Settling:
             call = came.calls.get(result.call)
             state = self._state(came, result, call.name if call else "")
             told = None if call is None else CallSeen(call.id, call.name, None, call.digest)
-            self._waiting.append(_Waiting(came.tenant, result.call, told, state, result.digest))
+            self._waiting.append(_Waiting(came.tenant, came.subject, result.call, told, state, result.digest))
         del self._waiting[:-WAITING_MAX]
         if self._task is None or self._task.done():
             self._task = asyncio.ensure_future(self._run())
 
     async def now(self, came: CameBack) -> dict[str, ReleasedCall]:
         """Settle before anything else happens; the released call of each result that has one. Raises `StoreError`."""
-        found = await self._store.released_calls(came.tenant, [result.call for result in came.results])
+        found = await released(self._store, came.tenant, came.subject, [result.call for result in came.results])
         rows: dict[str, ReleasedCall] = {}
         settlements = []
         for result in came.results:
-            row = matching(found.get(result.call, ()), came.calls.get(result.call))
+            taken = [row.receipt for call, row in rows.items() if is_positional(call)]
+            row = matching(found[result.call], came.calls.get(result.call), but=taken)
             if row is None:
                 continue
             rows[result.call] = row
@@ -126,24 +132,18 @@ class Settling:
         return True
 
     async def _settle(self, some: Sequence[_Waiting]) -> None:
-        by_tenant: dict[str, list[_Waiting]] = {}
+        by_customer: dict[tuple[str, str], list[_Waiting]] = {}
         for one in some:
-            by_tenant.setdefault(one.tenant, []).append(one)
+            by_customer.setdefault((one.tenant, one.subject), []).append(one)
         settlements: list[Settlement] = []
-        for tenant, group in by_tenant.items():
-            found = await self._store.released_calls(tenant, [one.call_id for one in group])
+        for (tenant, subject), group in by_customer.items():
+            found = await released(self._store, tenant, subject, [one.call_id for one in group])
             for one in group:
-                row = matching(found.get(one.call_id, ()), one.call)
+                row = matching(found[one.call_id], one.call)
                 if row is not None and not _is_known(row, one.state, one.result):
                     settlements.append(Settlement(row.receipt, one.state, one.result))
         if settlements:
             await self._store.settle(settlements, at=self._clock())
-
-
-def matching(rows: Sequence[ReleasedCall], call: CallSeen | None) -> ReleasedCall | None:
-    """The newest released call of this id with the arguments that the client holds; ids recur, arguments tell."""
-    fitting = [row for row in rows if call is None or row.argument_digest == call.digest]
-    return fitting[-1] if fitting else None
 
 
 def _is_known(row: ReleasedCall, state: MoneyState, result: str) -> bool:

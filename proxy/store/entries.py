@@ -145,7 +145,7 @@ class ReleasedCall:
     """A call that was allowed and not aborted.
 
     `state` is what became of it: held at first where it reserved something, else None until its result comes. `result`
-    is the digest of the newest result, empty without one.
+    is the digest of the newest result, empty without one; `subject` a digest of the customer.
     """
 
     receipt: str
@@ -156,6 +156,7 @@ class ReleasedCall:
     reservation: str | None
     state: MoneyState | None
     result: str = ""
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)

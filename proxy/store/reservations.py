@@ -131,11 +131,11 @@ def released_calls(
         page = wanted[start : start + _CALLS_MAX]
         marks = ", ".join("?" * len(page))
         rows = connection.execute(
-            "SELECT receipt, call_id, tool, argument_digest, time, reservation, state, result"  # noqa: S608 # question marks
+            "SELECT receipt, call_id, tool, argument_digest, time, reservation, state, result, subject"  # noqa: S608 # question marks
             f" FROM releases WHERE tenant = ? AND call_id IN ({marks}) AND aborted = 0 ORDER BY time, receipt",
             (tenant, *page),
         )
-        for receipt, call_id, tool, argument_digest, time, reservation, state, result in rows:
+        for receipt, call_id, tool, argument_digest, time, reservation, state, result, subject in rows:
             call = ReleasedCall(
                 receipt,
                 call_id,
@@ -145,6 +145,7 @@ def released_calls(
                 reservation,
                 None if state is None else MoneyState(state),
                 result,
+                subject,
             )
             found[call_id] = (*found.get(call_id, ()), call)
     return found

@@ -91,6 +91,7 @@ class HiddenResult:
     kind: str
     content: str
     toolset: str = ""
+    provider_id: str = ""  # where `call` is not the provider's id, and there is one
 
 
 class Transcript(Protocol):

@@ -8,8 +8,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import anthropic
+import httpx
 import httpx2
 import openai
+from google import genai
 
 if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
@@ -29,6 +31,8 @@ def _client(data: bytes, streamed: bool) -> httpx2.Client:
 
 def calls_found(dialect: Dialect, data: bytes, *, streamed: bool = True) -> Found:
     """(name, arguments as canonical JSON) of each call that the SDK hands to its user; raises what the SDK raises."""
+    if dialect.name == "gemini-generate":
+        return _gemini(data, streamed)
     read = _anthropic if dialect.name == "anthropic-messages" else _openai
     with warnings.catch_warnings(), _client(data, streamed) as client:
         warnings.simplefilter("ignore")  # of pydantic, on damaged streams
@@ -62,6 +66,29 @@ def _openai(http: httpx2.Client, streamed: bool) -> Found:
             found[body.name, _parsed(getattr(body, "arguments", None) or "{}")] += 1
         if legacy:
             found[legacy.name, _parsed(legacy.arguments or "{}")] += 1
+    return found
+
+
+def _gemini(data: bytes, streamed: bool) -> Found:
+    """A fragment is a call to this SDK: it puts nothing together."""
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        kind = "text/event-stream" if streamed else "application/json"
+        return httpx.Response(200, headers={"content-type": kind}, content=data)
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        options = genai.types.HttpOptions(httpx_client=http)
+        models = genai.Client(api_key="k", http_options=options).models
+        if streamed:
+            chunks = list(models.generate_content_stream(model="m", contents="hi"))
+        else:
+            chunks = [models.generate_content(model="m", contents="hi")]
+    found: Found = Counter()
+    for chunk in chunks:
+        for candidate in chunk.candidates or ():
+            for part in (candidate.content and candidate.content.parts) or ():
+                if part.function_call:
+                    found[part.function_call.name or "", _plain(part.function_call.args)] += 1
     return found
 
 

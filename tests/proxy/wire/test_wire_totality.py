@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from proxy.wire.envelope import EnvelopeError
 from proxy.wire.registry import DIALECTS
 from tests import strategies as model
+from tests.proxy.wire.rendered import body_of, stream_of
 from tests.replay import Driver, allow, deny, replay, split_at
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ json_values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.text(max_size=3) | st.sampled_from(["type", "index", "choices", "delta"]), inner, max_size=3
+            st.text(max_size=3)
+            | st.sampled_from(["type", "index", "choices", "delta", "candidates", "content", "parts", "functionCall"]),
+            inner,
+            max_size=3,
         )
     ),
     max_leaves=8,
@@ -34,19 +38,11 @@ tool = st.dictionaries(st.sampled_from(["type", "name", "function", "custom", "i
 requests = st.dictionaries(st.sampled_from(MEMBERS), json_values | st.lists(tool, max_size=2), max_size=5)
 
 
-def streams(dialect: Dialect, turn: model.Turn) -> bytes:
-    return model.anthropic_stream(turn) if dialect.provider == "anthropic" else model.chat_stream([turn])
-
-
-def bodies(dialect: Dialect, turn: model.Turn) -> bytes:
-    return model.anthropic_body(turn) if dialect.provider == "anthropic" else model.chat_body([turn])
-
-
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
 @given(model.turns(), model.cut_places, st.data())
 def test_damaged_streams(dialect: Dialect, turn: model.Turn, cuts: list[int], data: st.DataObject) -> None:
     """Cut, doubled, swapped, overwritten bytes: the same result for any split, and no refused call leaks."""
-    damaged = data.draw(model.mutations(streams(dialect, turn)))
+    damaged = data.draw(model.mutations(stream_of(dialect, turn)))
     refused = replay(dialect, split_at(damaged, cuts), deny)
     assert refused.data == replay(dialect, damaged, deny).data
     for call in refused.calls:
@@ -58,7 +54,7 @@ def test_damaged_streams(dialect: Dialect, turn: model.Turn, cuts: list[int], da
 @given(model.turns(), st.data())
 def test_damaged_bodies(dialect: Dialect, turn: model.Turn, data: st.DataObject) -> None:
     """A damaged body is read or refused with a wire error; it never raises anything else."""
-    damaged = data.draw(model.mutations(bodies(dialect, turn)))
+    damaged = data.draw(model.mutations(body_of(dialect, turn)))
     for rule in (allow, deny):
         result = replay(dialect, damaged, rule, streamed=False)
         assert result.breach or result.data
@@ -87,7 +83,7 @@ def test_a_call_that_never_ends_is_bounded(dialect: Dialect) -> None:
     """G12: at `held_bytes_max` the open call is refused, the turn ends, and what follows is not even looked at."""
     call = model.ToolUse("call_Zqx", "send_mail", ('{"a": "', *["Zq" * 20] * 2000, '"}'))
     driver = Driver(dialect, allow, held_bytes_max=20_000)
-    data = streams(dialect, model.Turn((model.Text("hi"), call)))
+    data = stream_of(dialect, model.Turn((model.Text("hi"), call)))
     for place in range(0, len(data), 500):
         driver.feed(data[place : place + 500])
         assert driver.gate.held_bytes <= 20_000 + 1000
@@ -118,7 +114,7 @@ def test_nesting_is_bounded(dialect: Dialect) -> None:
     assert replay(dialect, frame, allow).breach is not None
     assert replay(dialect, deep.encode(), allow, streamed=False).breach is not None
     call = model.ToolUse("call_Zqx", "send_mail", ('{"a":' + "[" * 90 + "]" * 90 + "}",))
-    result = replay(dialect, streams(dialect, model.Turn((call,))), allow)
+    result = replay(dialect, stream_of(dialect, model.Turn((call,))), allow)
     assert result.released == []
     assert len(result.refused) == 1
 
@@ -128,7 +124,7 @@ def test_nesting_is_bounded(dialect: Dialect) -> None:
 def test_writes_are_whole_events(dialect: Dialect, turn: model.Turn, cuts: list[int]) -> None:
     """A keep-alive may stand between any two writes: each ends where an event ends."""
     for rule in (allow, deny):
-        result = replay(dialect, split_at(streams(dialect, turn), cuts), rule)
+        result = replay(dialect, split_at(stream_of(dialect, turn), cuts), rule)
         assert all(data.endswith(b"\n\n") for data in result.writes if data)
 
 
@@ -136,7 +132,7 @@ def test_writes_are_whole_events(dialect: Dialect, turn: model.Turn, cuts: list[
 @given(model.turns(calls_max=0))
 def test_text_is_never_delayed(dialect: Dialect, turn: model.Turn) -> None:
     """G2: after each byte in, every whole event that came has left."""
-    data = streams(dialect, turn)
+    data = stream_of(dialect, turn)
     driver = Driver(dialect, deny)
     for place in range(len(data)):
         driver.feed(data[place : place + 1])
