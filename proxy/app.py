@@ -18,6 +18,7 @@ from proxy.admin.app import Collaborators, admin_app
 from proxy.approvals import Approvals
 from proxy.clock import utc_now
 from proxy.connected import Connected, check_together, connect_settings
+from proxy.console.app import add_console
 from proxy.conversation import Conversations
 from proxy.environment import Environment, process_environment
 from proxy.expiry import expire_held
@@ -31,6 +32,7 @@ from proxy.logs import Event, Logs, capture_libraries
 from proxy.metrics import Metrics
 from proxy.outcomes import Outcomes
 from proxy.policy_source import PolicySource, Revision, revision_loader
+from proxy.policy_texts import keep_texts
 from proxy.retention import end_retentions
 from proxy.services import Services
 from proxy.settings import Address, Settings
@@ -142,6 +144,7 @@ def _policy(
         receipt = new_receipt_id(now)
         change = PolicyChanged(receipt=receipt, time=now, policy=name, revision=number, previous=previous)
         await store.commit([Entry(change)])
+        await keep_texts(store, settings.policy, revision.policy, now)
         logs.event(Event.POLICY_CHANGED, policy=name, revision=number, receipt=receipt)
         previous = number
 
@@ -211,19 +214,19 @@ async def _start_admin(
     is_draining: Callable[[], bool],
 ) -> _Site:
     persons = connected.persons or (await asyncio.to_thread(first_owner, settings.state),)
-    app = admin_app(
-        Collaborators(
-            persons=Persons(persons),
-            approvals=Approvals(services.store, services.policy, utc_now, services.logs, lambda _: None),
-            store=services.store,
-            ledger=services.ledger,
-            policy=services.policy,
-            metrics=services.metrics,
-            logs=services.logs,
-            clock=utc_now,
-            is_draining=is_draining,
-        )
+    collaborators = Collaborators(
+        persons=Persons(persons),
+        approvals=Approvals(services.store, services.policy, utc_now, services.logs, lambda _: None),
+        store=services.store,
+        ledger=services.ledger,
+        policy=services.policy,
+        metrics=services.metrics,
+        logs=services.logs,
+        clock=utc_now,
+        is_draining=is_draining,
     )
+    app = admin_app(collaborators)
+    add_console(app, collaborators)
     site = await _start(stack, _admin_runner(app, settings), settings.admin.listen)
     await asyncio.to_thread(write_address, settings.state, site.address)
     stack.push_async_callback(asyncio.to_thread, remove_address, settings.state, site.address)

@@ -78,6 +78,8 @@ class Event(Enum):
     RESOLVED = "resolved"
     APPROVED = "approved"
     REJECTED = "rejected"
+    LOGGED_IN = "logged_in"
+    LOGIN_FAILED = "login_failed"
     CHAIN_HEAD = "chain_head"
     STORE_FAILED = "store_failed"
     LEDGER_FAILED = "ledger_failed"
@@ -88,7 +90,7 @@ class Event(Enum):
     def level(self) -> str:
         if self in (Event.POLICY_BROKEN, Event.STORE_FAILED, Event.LEDGER_FAILED):
             return "error"
-        return "warning" if self in (Event.HALTED, Event.LIBRARY) else "info"
+        return "warning" if self in (Event.HALTED, Event.LOGIN_FAILED, Event.LIBRARY) else "info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

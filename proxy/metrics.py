@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
+from proxy.business_metrics import BusinessMetrics
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interceptors.context import FactFailure
     from interceptors.kinds import Remark
     from policies.model import Ruling
@@ -77,11 +81,10 @@ class Metrics:
         self._ledger_errors = Counter("callgate_ledger_errors", "Failures of the ledger", registry=registry)
         self._log_errors = Counter("callgate_log_errors", "Lines that the log could not take", registry=registry)
         self._overloads = Counter("callgate_overloads", "Requests refused for lack of room", registry=registry)
+        self._business = BusinessMetrics(registry)
         # Asked for when somebody reads them: a gauge that is set with each request costs each request.
-        in_flight = Gauge("callgate_bytes_in_flight", "Bytes held for open exchanges", registry=registry)
-        in_flight.set_function(lambda: self._in_flight)
-        exchanges_open = Gauge("callgate_exchanges_open", "Exchanges that are open", registry=registry)
-        exchanges_open.set_function(lambda: self._open)
+        _asked("callgate_bytes_in_flight", "Bytes held for open exchanges", lambda: self._in_flight, registry)
+        _asked("callgate_exchanges_open", "Exchanges that are open", lambda: self._open, registry)
         self._in_flight = self._open = 0
         self._ended = lru_cache(maxsize=VALUES_MAX)(self._exchanges.labels)
         self._decided = lru_cache(maxsize=VALUES_MAX)(self._verdicts.labels)
@@ -99,6 +102,11 @@ class Metrics:
         name = self._tools.bounded(tool) if is_known else OTHER
         self._decided(name, ruling.value, self._reasons.bounded(reason) if reason else "").inc()
         self._hold.observe(hold_seconds)
+
+    @property
+    def business(self) -> BusinessMetrics:
+        """Money and people."""
+        return self._business
 
     def fact_read(self, fact: str, failure: FactFailure | None) -> None:
         self._facts_read.labels(self._facts.bounded(fact), "ok" if failure is None else failure.value).inc()
@@ -132,3 +140,8 @@ class Metrics:
     def exposition(self) -> bytes:
         """The text format that Prometheus reads; `CONTENT_TYPE` is its type."""
         return generate_latest(self._registry)
+
+
+def _asked(name: str, says: str, figure: Callable[[], int], registry: CollectorRegistry) -> None:
+    """A gauge that asks for its figure."""
+    Gauge(name, says, registry=registry).set_function(figure)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from proxy.logs import ExchangeLine
+from proxy.stakes import stake
 from proxy.summary import Summary
 from proxy.wire.dialect import Dialect, RequestView
 
@@ -55,6 +56,8 @@ def tell(passage: Passage, services: Services, bytes_in_flight: int) -> None:
             reason=decision.reason,
             hold_seconds=judgment.hold_ms / 1000,
         )
+        if (money := stake(judgment.revision.policy, decision.tool, decision.arguments)) is not None:
+            services.metrics.business.asked_for(money, decision.ruling)
     for remark in summary.remarks:
         is_known = passage.asking is not None and passage.asking.revision.policy.tool(remark.tool) is not None
         services.metrics.remarked(remark.remark, tool=remark.tool, is_known=is_known)

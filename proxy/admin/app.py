@@ -14,6 +14,7 @@ from aiohttp import hdrs, web
 from proxy.admin.answers import RefusedError, answered, body_of, text_of
 from proxy.admin.escalations import Escalations
 from proxy.admin.reservations import Reservations
+from proxy.console.gauges import read_gauges
 from proxy.logs import Event
 from proxy.metrics import CONTENT_TYPE
 from proxy.settings import Role
@@ -104,6 +105,7 @@ class _Listener:
         return answered({"ready": not problems, "problems": problems}, status=503 if problems else 200)
 
     async def metrics(self, _: web.Request, __: PersonToken) -> web.Response:
+        await read_gauges(self._with.store, self._with.metrics, self._with.clock)
         return web.Response(body=self._with.metrics.exposition(), headers={hdrs.CONTENT_TYPE: CONTENT_TYPE})
 
     async def halt(self, request: web.Request, person: PersonToken) -> web.Response:

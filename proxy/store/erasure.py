@@ -100,7 +100,10 @@ def _erase(
     receipt: str,
 ) -> None:
     rows = list(rows)
-    transaction.connection.executemany("DELETE FROM payloads WHERE record = ?", [(record,) for record, _, _ in rows])
+    records = [(record,) for record, _, _ in rows]
+    notes = "UPDATE reviews SET note = '' WHERE receipt = (SELECT receipt FROM records WHERE id = ?)"
+    transaction.connection.executemany(notes, records)  # what a person wrote about a customer's call goes with it
+    transaction.connection.executemany("DELETE FROM payloads WHERE record = ?", records)
     spans = spans_from((writer, seq) for _, writer, seq in rows)
     transaction.append(Erased(receipt=receipt, time=at, by=by, cause=cause, spans=spans))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from interceptors.chain import Head, Sealed
 from interceptors.receipts import Kind
@@ -18,7 +18,7 @@ from proxy.store.folder import SubjectKey, check_folder, read_key
 from proxy.store.usage import read_usages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from types import TracebackType
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from proxy.store.cases import Escalation, EscalationStatus, Vote
     from proxy.store.entries import Halt, Reservation
 
+T = TypeVar("T")
 _SEALED = (
     "SELECT id, schema, digest, writer, seq, prev, kind, receipt, time, commitment, hash, salt, payload"
     " FROM records LEFT JOIN payloads ON record = id"
@@ -216,6 +217,15 @@ class Reader:
         """What was used so far under each key."""
         with _readable():
             return read_usages(self._connection, self._key, keys)
+
+    def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        """The answer of a question that stands in a module of its own, as of one moment."""
+        with _readable():
+            self._connection.execute("BEGIN")
+            try:
+                return question(self._connection)
+            finally:
+                self._connection.execute("COMMIT")
 
     def halt(self) -> Halt | None:
         """The operator's halt, if it is in force."""

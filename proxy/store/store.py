@@ -205,6 +205,10 @@ class Store:
             await asyncio.to_thread(_scrub, self._state)
         return Retained(payloads=payloads, escalations=cases, records=records)
 
+    async def write(self, change: Callable[[Transaction], T]) -> T:
+        """Do what stands in a module of its own, in one transaction. Raises `StoreError`."""
+        return await self._writer.run(change)
+
     async def read(self, question: Callable[[Reader], T]) -> T:
         """Ask off the loop: `await store.read(lambda reader: reader.receipts(limit=20))`. Raises `StoreError`."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
@@ -21,9 +22,11 @@ from policies.expressions.tokens import SOURCE_LENGTH_MAX
 from policies.files import FILES_MAX
 from policies.findings import FindingCode
 from policies.model import Ruling
+from policies.values import Money
 from policies.yaml_reader import BYTES_MAX
 from proxy.admin.app import admin_app
 from proxy.config_file import read_config_file
+from proxy.console.app import add_console
 from proxy.logs import FIELDS, Event
 from proxy.metrics import Metrics
 from proxy.summary import Ending
@@ -60,6 +63,9 @@ def _metrics() -> dict[str, set[str]]:
     metrics.decided(tool="t", is_known=True, ruling=Ruling.FORBID, reason="r", hold_seconds=0.1)
     metrics.fact_read("order", FactFailure.MISSING)
     metrics.unknown_type("chat", "t")
+    metrics.business.asked_for(Money(Decimal(1), "USD"), Ruling.ALLOW)
+    metrics.business.set_reservations({"held": 1}, {("held", "USD"): Decimal(1)})
+    metrics.business.set_reviews(agreed=1, disagreed=0, waiting=0)
     metrics.remarked(Remark.FALSE_CLAIM, tool="t", is_known=True)
     families = text_string_to_metric_families(metrics.exposition().decode())
     # `_created` says since when a counter counts: the client library's own series.
@@ -73,8 +79,15 @@ def _routes() -> list[str]:
 
 
 def _admin_routes() -> list[str]:
-    routes = admin_app(cast("Any", None)).router.routes()
+    app = admin_app(cast("Any", None))
+    add_console(app, cast("Any", None))
+    routes = app.router.routes()
     return [f"{r.method} {r.resource.canonical}" for r in routes if r.resource is not None and r.method != "HEAD"]
+
+
+def _is_console(route: str) -> bool:
+    path = route.partition(" ")[2]
+    return path == "/" or path.startswith("/console")
 
 
 TABLES: dict[tuple[str, str], Callable[[], Collection[str]]] = {
@@ -86,7 +99,8 @@ TABLES: dict[tuple[str, str], Callable[[], Collection[str]]] = {
     ("docs/receipts.md", "kinds"): lambda: [kind.value for kind in Kind],
     ("docs/receipts.md", "decided"): lambda: [field.name for field in fields(Decided)],
     ("docs/configuration.md", "routes"): lambda: set(_routes()),
-    ("docs/configuration.md", "admin"): _admin_routes,
+    ("docs/configuration.md", "admin"): lambda: [one for one in _admin_routes() if not _is_console(one)],
+    ("docs/console.md", "console"): lambda: [one for one in _admin_routes() if _is_console(one)],
 }
 
 

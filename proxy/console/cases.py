@@ -1,0 +1,102 @@
+"""The queue of cases, and the page of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from interceptors.kinds import Kind
+from proxy.admin.answers import RefusedError
+from proxy.console.decided import Decided, read_decided
+from proxy.console.doorkeeper import Doorkeeper, Visit, only
+from proxy.console.wording import money_of, money_text
+from proxy.store import payload_of
+from proxy.store.glances import waiting, waiting_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aiohttp import web
+
+    from interceptors.calls import Json
+    from policies.values import Money
+    from proxy.store import Escalation, Reader
+
+QUEUE_MAX: Final = 200
+_PLACED: Final = frozenset({"tool", "reason", "amount", "root_cause", "recommended_action"})
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A case in the queue. `stake` is None where no money of the call is known."""
+
+    case: Escalation
+    stake: Money | None
+
+    @property
+    def money(self) -> str:
+        return "" if self.stake is None else money_text(self.stake)
+
+
+class Cases:
+    """Pages about escalations."""
+
+    def __init__(self, keeper: Doorkeeper) -> None:
+        self._keeper = keeper
+
+    async def queue(self, visit: Visit) -> web.StreamResponse:
+        only(visit.request.query, "by")
+        by = visit.request.query.get("by", "age")
+        if by not in ("age", "money"):
+            raise RefusedError(400, "invalid", "'by' is age or money")
+        cases, count = await self._keeper.collaborators.store.read(
+            lambda reader: reader.ask(lambda connection: (waiting(connection, QUEUE_MAX), waiting_count(connection)))
+        )
+        lines = [Waiting(case, money_of(case.summary.get("amount", ""))) for case in cases]
+        if by == "money":
+            lines.sort(key=_by_money)
+        values = {"lines": lines, "count": count, "by": by, "totals": _totals(lines), "oldest": cases[:1]}
+        return await self._keeper.page(visit, "queue.html", values)
+
+    async def show(self, visit: Visit) -> web.StreamResponse:
+        only(visit.request.query)
+        return await self._show(visit, visit.request.match_info["id"])
+
+    async def _show(self, visit: Visit, wanted: str, problem: str = "", status: int = 200) -> web.Response:
+        def read(reader: Reader) -> tuple[Escalation, dict[str, Json] | None]:
+            case = reader.escalation(wanted)
+            if case is None:
+                raise RefusedError(404, "not_found", "there is no such case")
+            records = reader.receipt(case.receipt)
+            return case, next((payload_of(one) for one in records if one.kind == Kind.DECIDED.value), None)
+
+        case, payload = await self._keeper.collaborators.store.read(read)
+        policy = (await self._keeper.collaborators.policy.current()).revision.policy
+        decided = None if payload is None else read_decided(payload, policy)
+        values = {"problem": problem, **_shown(case, decided)}
+        return await self._keeper.page(visit, "case.html", values, status=status)
+
+
+def _shown(case: Escalation, decided: Decided | None) -> dict[str, Any]:
+    stake = money_of(case.summary.get("amount", ""))
+    return {
+        "case": case,
+        "decided": decided,
+        "money": "" if stake is None else money_text(stake),
+        "more": [(name, text) for name, text in case.summary.items() if name not in _PLACED],
+    }
+
+
+def _by_money(line: Waiting) -> tuple[bool, str, Decimal]:
+    """Most money first, currency by currency; what has no money comes last, the oldest first as it was."""
+    stake = line.stake
+    return (True, "", Decimal(0)) if stake is None else (False, stake.currency, -stake.amount)
+
+
+def _totals(lines: Iterable[Waiting]) -> list[str]:
+    sums: dict[str, Decimal] = {}
+    for line in lines:
+        if line.stake is not None:
+            sums[line.stake.currency] = sums.get(line.stake.currency, Decimal(0)) + line.stake.amount
+    return [f"{amount:,} {currency}" for currency, amount in sorted(sums.items())]
