@@ -5,6 +5,7 @@ Each claim is also held against a double that a careless gate would be, and must
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -12,10 +13,12 @@ from unittest.mock import patch
 import orjson
 import pytest
 
-from proxy import answers
+from proxy import answers, settling
 from proxy.demo.turns import Call, Dialect, Text, Thinking
+from proxy.gate import Gate
 from proxy.ledger import hidden
 from proxy.ledger.keeper import Ledger, Prepared
+from proxy.ledger.vault import Vault
 from tests.e2e.told import POLICY, Told, call, told, turn
 
 if TYPE_CHECKING:
@@ -76,6 +79,16 @@ async def test_38_ids_that_recur_name_no_call(tmp_path: Path) -> None:
         one.check()
         records = [each for each in await one.desk.settled(3) if each["kind"] == "decided"]
         assert len({each["receipt"] for each in records}) == 4
+        ran = [each["receipt"] for each in records if each["ruling"] == "allow"]
+        await asyncio.sleep(0.1)  # what nobody waits for is written behind
+        settled = [each for each in await one.desk.records() if each["kind"] == "settled"]
+        assert [(each["receipt"], each["cause"]) for each in settled] == [(receipt, "result") for receipt in ran]
+
+
+async def test_38_fails_where_an_id_names_a_call(tmp_path: Path) -> None:
+    """The mutation: what comes back is of the first call that ever bore its id."""
+    with patch.object(settling, "matching", lambda rows, _: rows[0] if rows else None), pytest.raises(AssertionError):
+        await test_38_ids_that_recur_name_no_call(tmp_path)
 
 
 async def test_38_an_id_that_recurs_between_legs_is_two_calls(tmp_path: Path) -> None:
@@ -125,6 +138,44 @@ async def test_40_a_compacted_history_has_no_orphans(tmp_path: Path) -> None:
         one.talk.say("Still?")
         await one.ask()
         assert not any(received.refused for received in one.desk.provider.received)
+
+
+async def test_40_a_turn_whose_beginning_was_compacted_away_gets_nothing_back(tmp_path: Path) -> None:
+    """40: what was hidden belongs behind what stood there, and that is gone."""
+    quick = turn(call("read_refused"), call("read_allowed", 2))
+    async with told(tmp_path, CHAT, quick, turn(Text("One of two.")), turn(Text("Yes."))) as one:
+        await mixed(one)
+        assert b'"isError' in one.sent[-1].replace(b"\\", b"")
+        one.talk.messages[0] = {"role": "user", "content": "Summary of everything."}
+        one.talk.say("And now?")
+        await one.ask()
+        assert b'"isError' not in one.sent[-1].replace(b"\\", b"")
+        assert not any(received.refused for received in one.desk.provider.received)
+
+
+async def test_40_fails_where_a_turn_is_found_wherever_it_stands(tmp_path: Path) -> None:
+    """The mutation: an entry's name is of the turn alone, not of what stands before it."""
+    digest = Vault._digest
+
+    def of_the_turn(self: Vault, domain: bytes, tenant: str, *parts: bytes) -> bytes:
+        return digest(self, domain, tenant, parts[-1] if domain == b"place" else b"")
+
+    with patch.object(Vault, "_digest", of_the_turn), pytest.raises(AssertionError):
+        await test_40_a_turn_whose_beginning_was_compacted_away_gets_nothing_back(tmp_path)
+
+
+async def test_40_fails_where_half_of_a_pair_is_put_back(tmp_path: Path) -> None:
+    """The mutation: our result without the provider's call."""
+
+    def none_of_it(transcript: Any, turn: Any, _: Any) -> list[bytes]:
+        return list(transcript.messages[turn.first : turn.last + 1])
+
+    with patch.object(hidden, "_put_back", none_of_it):
+        async with told(tmp_path, ANTHROPIC, MIXED, DONE) as one:
+            await one.ask()
+            one.talk.answer("result")
+            assert (await one.ask(take=False)).status == 400
+            assert "unexpected `tool_use_id` found" in one.desk.provider.received[1].refused
 
 
 async def test_41_thinking_beside_a_refused_call_is_what_it_was(tmp_path: Path) -> None:
@@ -183,6 +234,12 @@ async def test_52_siblings_of_a_refused_call(tmp_path: Path, policy: str, runs: 
         async with told(tmp_path / way[0].value, way, batch, policy=policy) as one:
             found = await one.ask(take=False)
             assert [proposed.name for proposed in found.calls] == [*runs, *(["read_allowed"] if runs else [])]
+
+
+async def test_52_fails_where_the_policy_is_not_asked(tmp_path: Path) -> None:
+    """The mutation: calls are never bound to each other."""
+    with patch.object(Gate, "_is_bound", lambda _: False), pytest.raises(AssertionError):
+        await test_52_siblings_of_a_refused_call(tmp_path, ATOMIC, [])
 
 
 async def test_the_doubles_are_what_fails(tmp_path: Path) -> None:
