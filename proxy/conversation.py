@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from interceptors.history import Author, Entry, History, PastCall, PastResult, Said
 from policies.foreign import UnknownResults
 from proxy.released import matching, released
-from proxy.settling import CameBack
+from proxy.settling import CameBack, Later
 from proxy.wire import envelope
-from proxy.wire.tail import is_short, newest
+from proxy.wire.tail import is_short, newest, results
 from proxy.wire.transcript import Side, SideTurn
 
 if TYPE_CHECKING:
@@ -109,12 +109,15 @@ class Conversations:
     ) -> None:
         """A request whose messages cannot be read has no result: what is wrong with it is for its provider to say."""
         with suppress(envelope.EnvelopeError):
-            if messages and is_short(messages):
-                came = _came(dialect, prepared, policy, tenant, messages)
+            read = partial(_came, dialect, prepared, policy, tenant, messages)
+            if is_short(messages):
+                came = results(messages, dialect.continuation.transcript)
             else:
-                came = await asyncio.to_thread(_came, dialect, prepared, policy, tenant, messages)
-            if came is not None:
-                self._settling.add(came)
+                back = await asyncio.to_thread(read)
+                came = [] if back is None else list(back.results)
+            if came:
+                later = Later(tenant, prepared.asker.subject, policy, came, read, len(prepared.client_body))
+                self._settling.add(later)
 
     async def _noticed(self, dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str) -> bytes:
         """Every result of a call that was not released says so, in each request that holds it."""

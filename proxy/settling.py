@@ -7,6 +7,7 @@ up meanwhile. Many requests share one look into the store and one transaction.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ from interceptors.history import PastResult
 from interceptors.settlement import state_of
 from proxy.released import matching, released
 from proxy.store import ReleasedCall, Settlement, StoreError
+from proxy.wire.envelope import EnvelopeError
 from proxy.wire.positional import is_positional
-from proxy.wire.transcript import CallSeen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,18 +25,17 @@ if TYPE_CHECKING:
     from policies.model import Policy
     from proxy.clock import Clock
     from proxy.store import Store
-    from proxy.wire.transcript import ResultSeen
+    from proxy.wire.transcript import CallSeen, ResultSeen
 
 DELAY_SECONDS = 0.02
 RETRY_SECONDS = 1.0
-WAITING_MAX = 100_000
-"""Results that wait. Beyond it the oldest are let go: a store that is down must not take the memory too."""
+WAITING_BYTES_MAX = 64 * 1024 * 1024
+"""Of requests whose results wait. Beyond it the oldest are let go: a store that is down must not take the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class CameBack:
-    """The results of one request's newest turn, and the calls of the turn before it by their ids. `subject` is the
-    digest of the customer for whom it is made."""
+    """The results of one request's newest turn, and the calls of the turn before it by their ids."""
 
     tenant: str
     subject: str
@@ -46,15 +46,18 @@ class CameBack:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
-    """What a result says of its call. The result itself is not kept: it may be large."""
+class Later:
+    """Results that nobody waits for. `read` reads the calls of the turn before them, which costs; `size` is in bytes.
+
+    `read` raises `EnvelopeError`.
+    """
 
     tenant: str
     subject: str
-    call_id: str
-    call: CallSeen | None
-    state: MoneyState
-    result: str
+    policy: Policy
+    results: Sequence[ResultSeen]
+    read: Callable[[], CameBack | None]
+    size: int
 
 
 class Settling:
@@ -64,34 +67,23 @@ class Settling:
         self._store = store
         self._clock = clock
         self._failed = failed
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[Later] = []
+        self._bytes = 0
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, came: CameBack) -> None:
+    def add(self, later: Later) -> None:
         """To be settled soon."""
-        for result in came.results:
-            call = came.calls.get(result.call)
-            state = self._state(came, result, call.name if call else "")
-            told = None if call is None else CallSeen(call.id, call.name, None, call.digest)
-            self._waiting.append(_Waiting(came.tenant, came.subject, result.call, told, state, result.digest))
-        del self._waiting[:-WAITING_MAX]
+        self._waiting.append(later)
+        self._bytes += later.size
+        while self._bytes > WAITING_BYTES_MAX and len(self._waiting) > 1:
+            self._bytes -= self._waiting.pop(0).size
         if self._task is None or self._task.done():
             self._task = asyncio.ensure_future(self._run())
 
     async def now(self, came: CameBack) -> dict[str, ReleasedCall]:
         """Settle before anything else happens; the released call of each result that has one. Raises `StoreError`."""
         found = await released(self._store, came.tenant, came.subject, [result.call for result in came.results])
-        rows: dict[str, ReleasedCall] = {}
-        settlements = []
-        for result in came.results:
-            taken = [row.receipt for call, row in rows.items() if is_positional(call)]
-            row = matching(found[result.call], came.calls.get(result.call), but=taken)
-            if row is None:
-                continue
-            rows[result.call] = row
-            state = self._state(came, result, row.tool)
-            if not _is_known(row, state, result.digest):
-                settlements.append(Settlement(row.receipt, state, result.digest))
+        rows, settlements = self._read(came, found)
         if settlements:
             await self._store.settle(settlements, at=self._clock())
         return rows
@@ -102,6 +94,22 @@ class Settling:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await self._write()
+
+    def _read(
+        self, came: CameBack, found: Mapping[str, Sequence[ReleasedCall]]
+    ) -> tuple[dict[str, ReleasedCall], list[Settlement]]:
+        rows: dict[str, ReleasedCall] = {}
+        settlements = []
+        for result in came.results:
+            taken = [row.receipt for call, row in rows.items() if is_positional(call)]
+            row = matching(found.get(result.call, ()), came.calls.get(result.call), but=taken)
+            if row is None:
+                continue
+            rows[result.call] = row
+            state = self._state(came, result, row.tool)
+            if not _is_known(row, state, result.digest):
+                settlements.append(Settlement(row.receipt, state, result.digest))
+        return rows, settlements
 
     def _state(self, came: CameBack, result: ResultSeen, name: str) -> MoneyState:
         tool = came.policy.tool(name) or came.policy.unknown_tool
@@ -119,31 +127,43 @@ class Settling:
     async def _write(self) -> bool:
         """Everything that waits; False where the store failed, and it waits again."""
         while self._waiting:
-            some, self._waiting = self._waiting, []
+            some, self._waiting, self._bytes = self._waiting, [], 0
             try:
                 await self._settle(some)
             except StoreError:
                 self._failed()
-                self._waiting[:0] = some
+                self._again(some)
                 return False
             except asyncio.CancelledError:
-                self._waiting[:0] = some  # twice is once: what is known of a call is looked at in the transaction
+                self._again(some)  # twice is once: what is known of a call is looked at in the transaction
                 raise
         return True
 
-    async def _settle(self, some: Sequence[_Waiting]) -> None:
-        by_customer: dict[tuple[str, str], list[_Waiting]] = {}
+    def _again(self, some: list[Later]) -> None:
+        self._waiting[:0] = some
+        self._bytes += sum(each.size for each in some)
+
+    async def _settle(self, some: Sequence[Later]) -> None:
+        by_customer: dict[tuple[str, str], list[Later]] = {}
         for one in some:
             by_customer.setdefault((one.tenant, one.subject), []).append(one)
         settlements: list[Settlement] = []
         for (tenant, subject), group in by_customer.items():
-            found = await released(self._store, tenant, subject, [one.call_id for one in group])
-            for one in group:
-                row = matching(found[one.call_id], one.call)
-                if row is not None and not _is_known(row, one.state, one.result):
-                    settlements.append(Settlement(row.receipt, one.state, one.result))
+            ids = [result.call for one in group for result in one.results]
+            found = await released(self._store, tenant, subject, ids)
+            known = [one for one in group if any(found.get(result.call) for result in one.results)]
+            if known:
+                settlements += await asyncio.to_thread(self._all, known, found)
         if settlements:
             await self._store.settle(settlements, at=self._clock())
+
+    def _all(self, some: Sequence[Later], found: Mapping[str, Sequence[ReleasedCall]]) -> list[Settlement]:
+        settlements: list[Settlement] = []
+        for one in some:
+            with suppress(EnvelopeError):
+                if (came := one.read()) is not None:
+                    settlements += self._read(came, found)[1]
+        return settlements
 
 
 def _is_known(row: ReleasedCall, state: MoneyState, result: str) -> bool:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from proxy.ledger.outline import outlined
 from proxy.wire.transcript import CHAIN_START, HiddenResult, Side, chained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from proxy.ledger.outline import Outline, Place, Step
     from proxy.wire.transcript import SideTurn, Transcript
 
-    Place = tuple[bytes, bytes]
-    """Where an assistant turn stands: the meaning of all before it, and its own as the client holds it."""
     Finder = Callable[[Sequence[Place]], Mapping[Place, Sequence["Hidden"]]]
     """The entries of places, each place's oldest first; a place without any may be left out."""
 
@@ -127,38 +127,41 @@ def nothing_hidden(_places: Sequence[Place]) -> Mapping[Place, Sequence[Hidden]]
     return {}
 
 
-def restore(transcript: Transcript, find: Finder, asker: Asker = NOBODY) -> Restored:
-    """Put back what `find` knows. It is asked once. The same request and entries give the same bytes."""
-    turns = transcript.turns()
-    result = Restored([], root_of(transcript.opening()), CHAIN_START)
-    places: list[Place | None] = []
-    for turn in turns:
-        meaning = turn.meaning()
-        places.append((result.before, meaning) if turn.side is Side.ASSISTANT else None)
-        result.before = result.before if turn.side is Side.SYSTEM else chained(result.before, meaning)
-    known = find([place for place in places if place is not None])
-    found = [known.get(place, ()) if place is not None else () for place in places]
-    chosen = _chosen(turns, found, asker, result)
+def restore(transcript: Transcript, find: Finder, asker: Asker = NOBODY, outline: Outline | None = None) -> Restored:
+    """Put back what `find` knows. It is asked once. The same request and entries give the same bytes. `outline` is that
+    of the request, where it is known.
+    """
+    steps = outlined(transcript.turns()) if outline is None else outline
+    result = Restored([], root_of(transcript.opening()), steps[-1].after if steps else CHAIN_START)
+    known = find([step.place for step in steps if step.place is not None])
+    found = {number: known[step.place] for number, step in enumerate(steps) if step.place and step.place in known}
+    chosen = _chosen(steps, found, asker, result)
     pending: Hidden | None = None
-    for place, turn in enumerate(turns):
-        raw = list(transcript.messages[turn.first : turn.last + 1])
-        if turn.side is Side.ASSISTANT:
-            entry = chosen.get(place)
+    copied = 0
+    for place, step in enumerate(steps):
+        entry = chosen.get(place)
+        if entry is None and pending is None and not step.marks:
+            continue
+        raw = list(transcript.messages[step.first : step.last + 1])
+        if step.side is Side.ASSISTANT:
             pending = entry if entry is not None and entry.results else None
-            raw = _put_back(transcript, turn, entry) if entry is not None else _unsealed(transcript, raw, result)
+            raw = _put_back(transcript, step, entry) if entry is not None else _unsealed(transcript, raw, result)
             if entry is not None:
                 result.entries.append(entry)
                 result.refusals.update((refusal.tool, refusal.digest) for refusal in entry.refusals)
-        elif turn.side is Side.USER and pending is not None:
+        elif step.side is Side.USER and pending is not None:
             raw = transcript.with_results(raw, pending.results, pending.order)
             pending = None
+        result.messages += transcript.messages[copied : step.first]
         result.messages += raw
+        copied = step.last + 1
+    result.messages += transcript.messages[copied:]
     if pending is not None:
         result.messages += transcript.with_results([], pending.results, pending.order)
     return result
 
 
-def _put_back(transcript: Transcript, turn: SideTurn, entry: Hidden) -> list[bytes]:
+def _put_back(transcript: Transcript, turn: Step, entry: Hidden) -> list[bytes]:
     """The provider's own messages. A client that dropped the thinking it was given with them holds no other thinking
     from before either; put back before thinking that it still holds, theirs would stand in the middle (WIRE.md 1.7)."""
     if turn.marks:
@@ -177,7 +180,7 @@ def _unsealed(transcript: Transcript, raw: Sequence[bytes], result: Restored) ->
 
 
 def _chosen(
-    turns: Sequence[SideTurn], found: Sequence[Sequence[Hidden]], asker: Asker, result: Restored
+    turns: Sequence[Step], found: Mapping[int, Sequence[Hidden]], asker: Asker, result: Restored
 ) -> dict[int, Hidden]:
     """The entry of each turn that gets one, by its place.
 
@@ -185,7 +188,7 @@ def _chosen(
     all before it: an equal turn of another branch, or one kept after this one was lost, must not come in there. Where
     no thinking tells, the asker does.
     """
-    at = {entry.id: (place, entry) for place, entries in enumerate(found) for entry in entries}
+    at = {entry.id: (place, entry) for place, entries in found.items() for entry in entries}
     chosen: dict[int, Hidden] = {}
     first = 0
     for place, mark in _newest_first(turns):
@@ -195,7 +198,9 @@ def _chosen(
             first = max(place, max(chain, default=-1) + 1)
             break
     mark = chosen[max(chosen)].id if chosen else ""
-    for place in range(first, len(turns)):
+    for place in sorted(found):
+        if place < first:
+            continue
         fitting = [entry for entry in found[place] if entry.depends == mark and entry.asked.may_be(asker)]
         entry = _one_of(fitting, asker)
         if entry is not None:
@@ -215,7 +220,7 @@ def _one_of(fitting: Sequence[Hidden], asker: Asker) -> Hidden | None:
     return fitting[0] if fitting and alike else None
 
 
-def _newest_first(turns: Sequence[SideTurn]) -> Iterator[tuple[int, str]]:
+def _newest_first(turns: Sequence[Step]) -> Iterator[tuple[int, str]]:
     """The place and the mark of each thinking block."""
     for place in reversed(range(len(turns))):
         for mark in reversed(turns[place].marks):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from proxy.ledger.hidden import NOBODY, Asker, Hidden, Refusal, Restored, nothing_hidden, restore, root_of
+from proxy.ledger.outline import Outlines
 from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
 from proxy.wire.seal import SEALED
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from proxy.clock import Clock
+    from proxy.ledger.outline import Outline
     from proxy.turn_memory import Remembered
     from proxy.wire.dialect import Dialect
+    from proxy.wire.transcript import Transcript
 
 _SEALED = SEALED.encode()
 
@@ -51,6 +54,8 @@ class Ledger:
         self._vault = vault
         self._clock = clock
         self._failed = failed
+        self._outlines = Outlines()
+        self._generation = 0
 
     async def prepare(self, dialect: Dialect, body: bytes, tenant: str, asker: Asker = NOBODY) -> Prepared:
         """The request with its hidden turns. One without any costs a look at whether there are any at all.
@@ -79,7 +84,8 @@ class Ledger:
         """Keep the hidden part of an answer, durably, under `mark`. False where it could not be kept."""
 
         def write() -> None:
-            place = restore(dialect.continuation.transcript(prepared.client_body), nothing_hidden)
+            transcript = dialect.continuation.transcript(prepared.client_body)
+            place = restore(transcript, nothing_hidden, outline=self._outline(dialect, transcript, tenant))
             hidden = Hidden(
                 mark,
                 place.root,
@@ -112,13 +118,23 @@ class Ledger:
 
     def _restored(self, dialect: Dialect, body: bytes, tenant: str, asker: Asker) -> Prepared:
         transcript = dialect.continuation.transcript(body)
-        if _SEALED not in body and not self._vault.knows(tenant, root_of(transcript.opening())):
+        root = root_of(transcript.opening())
+        if _SEALED not in body and not self._vault.knows(tenant, root):
             return Prepared(body, body, asker=asker)
-        found = restore(transcript, lambda places: self._vault.find(tenant, places), asker)
+        outline = self._outline(dialect, transcript, tenant)
+        found = restore(transcript, lambda places: self._vault.find(tenant, places, root), asker, outline)
         if found.entries:
             self._vault.touch(tenant, found.entries, self._clock())
         prepared = _prepared(body, found, transcript.body(found.messages) if found.is_changed else body)
         return replace(prepared, asker=asker)
+
+    def _outline(self, dialect: Dialect, transcript: Transcript, tenant: str) -> Outline:
+        """Of what was erased or has expired nothing is remembered, not even digests."""
+        if (generation := self._vault.generation()) != self._generation:
+            self._outlines.clear()
+            self._generation = generation
+        owner = f"{dialect.name}\0{tenant}".encode(errors="surrogatepass")
+        return self._outlines.of(owner, transcript, dialect.continuation.transcript)
 
 
 def _without(dialect: Dialect, body: bytes) -> Prepared:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from proxy.ledger.hidden import Place
+    from proxy.ledger.outline import Place
 
 _FILE = "ledger.db"
 _KEY_FILE = "ledger.key"
@@ -49,6 +49,8 @@ CREATE INDEX IF NOT EXISTS hidden_expires ON hidden (expires);
 """
 VERSION = 1
 _FIND = "SELECT place, id, sealed FROM hidden WHERE place IN (?) ORDER BY seq"
+_FEW = 16
+_FIND_FEW = f"SELECT place, id, sealed FROM hidden WHERE root = ? ORDER BY seq LIMIT {_FEW + 1}"  # noqa: S608 - own number
 _PUT = (
     "INSERT INTO hidden (place, root, tenant, id, subject, expires, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (place, id) DO UPDATE SET expires = excluded.expires, sealed = excluded.sealed"
@@ -104,8 +106,18 @@ class Vault:
             digest = self._digest(b"root", tenant, root)
             return connection.execute("SELECT 1 FROM hidden WHERE root = ? LIMIT 1", (digest,)).fetchone() is not None
 
-    def find(self, tenant: str, places: Sequence[Place]) -> dict[Place, list[Hidden]]:
-        """The entries of each place that has any, oldest first. What cannot be decrypted is not there."""
+    def generation(self) -> int:
+        """Another number each time that anything was removed, by any process."""
+        with self._using() as connection:
+            return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def find(self, tenant: str, places: Sequence[Place], root: bytes | None = None) -> dict[Place, list[Hidden]]:
+        """The entries of each place that has any, oldest first. What cannot be decrypted is not there.
+
+        `root` is how their conversation begins: where few entries have it, no place need be named.
+        """
+        if root is not None and (few := self._few(tenant, set(places), root)) is not None:
+            return few
         named = {self._digest(b"place", tenant, *place): place for place in places}
         found: dict[Place, list[Hidden]] = {}
         names = list(named)
@@ -117,6 +129,19 @@ class Vault:
             for digest, id_, sealed in rows:
                 if (hidden := self._open(digest, id_, sealed)) is not None:
                     found.setdefault(named[digest], []).append(hidden)
+        return found
+
+    def _few(self, tenant: str, places: set[Place], root: bytes) -> dict[Place, list[Hidden]] | None:
+        """What begins so and stands at these places; None where too much begins so."""
+        with self._using() as connection:
+            rows = connection.execute(_FIND_FEW, (self._digest(b"root", tenant, root),)).fetchall()
+        if len(rows) > _FEW:
+            return None
+        found: dict[Place, list[Hidden]] = {}
+        for digest, id_, sealed in rows:
+            hidden = self._open(digest, id_, sealed)
+            if hidden is not None and (hidden.before, hidden.visible) in places:
+                found.setdefault((hidden.before, hidden.visible), []).append(hidden)
         return found
 
     def put(self, tenant: str, subject: str, hidden: Hidden, now: datetime) -> None:
@@ -162,6 +187,9 @@ class Vault:
         with self._using() as connection:
             with self._writing():
                 removed = connection.execute(statement, (value,)).rowcount
+                if removed:
+                    (generation,) = connection.execute("PRAGMA user_version").fetchone()
+                    connection.execute(f"PRAGMA user_version = {(generation + 1) % 2**31}")
                 self._look()
             if removed:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

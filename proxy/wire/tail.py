@@ -12,10 +12,12 @@ from proxy.wire import envelope
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from proxy.wire.transcript import SideTurn, Transcript
+    from proxy.wire.transcript import ResultSeen, SideTurn, Transcript
 
 _START = b'{"role"'
 _BETWEEN = b" \t\r\n,"
+_ASSISTANT = b'{"role":"assistant"'
+_PLAIN = tuple(b'{"role":"%s"' % role for role in (b"user", b"tool", b"system", b"developer", b"function"))
 _SHORT_BYTES = 32 * 1024
 _FIRST_MESSAGES = 3  # an assistant's turn, a user's, and one before them that says where the first begins
 
@@ -23,7 +25,22 @@ _FIRST_MESSAGES = 3  # an assistant's turn, a user's, and one before them that s
 def is_short(messages: bytes) -> bool:
     """Whether the last messages are so few bytes that they are read at once."""
     begins = max(0, len(messages) - _SHORT_BYTES)
-    return begins == 0 or messages.count(_START, begins) > _FIRST_MESSAGES
+    return messages.startswith(b"[") and (begins == 0 or messages.count(_START, begins) > _FIRST_MESSAGES)
+
+
+def results(messages: bytes, read: Callable[[bytes], Transcript]) -> list[ResultSeen]:
+    """The results in the newest turn, if that is the user's side; what the call was that each answers is not read.
+
+    Raises `EnvelopeError`.
+    """
+    found: list[bytes] = []
+    for message in backwards(messages):
+        is_plain = message.startswith(_PLAIN)  # the role is the first member, and not written with escapes
+        if message.startswith(_ASSISTANT) or (not is_plain and read(_request([message])).newest()[0] is not None):
+            break
+        found.append(message)
+    came = read(_request(found)).newest()[1] if found else None
+    return came.results if came is not None else []
 
 
 def newest(

@@ -16,9 +16,8 @@ import pytest
 from proxy import answers, settling
 from proxy.demo.turns import Call, Dialect, Text, Thinking
 from proxy.gate import Gate
-from proxy.ledger import hidden
+from proxy.ledger import hidden, keeper, outline
 from proxy.ledger.keeper import Ledger, Prepared
-from proxy.ledger.vault import Vault
 from tests.e2e.told import POLICY, Told, call, told, turn
 
 if TYPE_CHECKING:
@@ -87,7 +86,10 @@ async def test_38_ids_that_recur_name_no_call(tmp_path: Path) -> None:
 
 async def test_38_fails_where_an_id_names_a_call(tmp_path: Path) -> None:
     """The mutation: what comes back is of the first call that ever bore its id."""
-    with patch.object(settling, "matching", lambda rows, _: rows[0] if rows else None), pytest.raises(AssertionError):
+    with (
+        patch.object(settling, "matching", lambda rows, _, but=(): rows[0] if rows else None),
+        pytest.raises(AssertionError),
+    ):
         await test_38_ids_that_recur_name_no_call(tmp_path)
 
 
@@ -154,13 +156,10 @@ async def test_40_a_turn_whose_beginning_was_compacted_away_gets_nothing_back(tm
 
 
 async def test_40_fails_where_a_turn_is_found_wherever_it_stands(tmp_path: Path) -> None:
-    """The mutation: an entry's name is of the turn alone, not of what stands before it."""
-    digest = Vault._digest
-
-    def of_the_turn(self: Vault, domain: bytes, tenant: str, *parts: bytes) -> bytes:
-        return digest(self, domain, tenant, parts[-1] if domain == b"place" else b"")
-
-    with patch.object(Vault, "_digest", of_the_turn), pytest.raises(AssertionError):
+    """The mutation: a turn is named by what it says alone, and all conversations begin alike."""
+    start = patch.object(outline, "chained", lambda *_: outline.CHAIN_START)
+    roots = [patch.object(module, "root_of", lambda _: b"") for module in (hidden, keeper)]
+    with start, roots[0], roots[1], pytest.raises(AssertionError):
         await test_40_a_turn_whose_beginning_was_compacted_away_gets_nothing_back(tmp_path)
 
 
