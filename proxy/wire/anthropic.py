@@ -42,9 +42,9 @@ _ERROR_TYPES: Mapping[Fault, str] = {
 class AnthropicMessages:
     name = "anthropic-messages"
     provider = "anthropic"
-    paths = ("/v1/messages", "/messages")
+    paths: tuple[str, ...] = ("/v1/messages", "/messages")
     tool_members = TOOL_MEMBERS
-    passive = (
+    passive: tuple[tuple[str, str], ...] = (
         ("POST", "/v1/messages/count_tokens"),
         ("POST", "/messages/count_tokens"),
         ("GET", "/v1/models"),

@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from proxy.wire.anthropic import ANTHROPIC_MESSAGES
+from proxy.wire.anthropic_vertex import ANTHROPIC_ON_VERTEX
 from proxy.wire.gemini import GEMINI, GEMINI_ON_VERTEX
+from proxy.wire.ollama import OLLAMA_CHAT
 from proxy.wire.openai_chat import OPENAI_CHAT
 
 if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
 
-DIALECTS: Final[tuple[Dialect, ...]] = (ANTHROPIC_MESSAGES, OPENAI_CHAT, GEMINI, GEMINI_ON_VERTEX)
+DIALECTS: Final[tuple[Dialect, ...]] = (
+    ANTHROPIC_MESSAGES,
+    OPENAI_CHAT,
+    GEMINI,
+    GEMINI_ON_VERTEX,
+    ANTHROPIC_ON_VERTEX,
+    OLLAMA_CHAT,
+)

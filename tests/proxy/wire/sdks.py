@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anthropic
 import httpx
 import httpx2
+import ollama
 import openai
 from google import genai
 
@@ -31,9 +32,9 @@ def _client(data: bytes, streamed: bool) -> httpx2.Client:
 
 def calls_found(dialect: Dialect, data: bytes, *, streamed: bool = True) -> Found:
     """(name, arguments as canonical JSON) of each call that the SDK hands to its user; raises what the SDK raises."""
-    if dialect.name == "gemini-generate":
-        return _gemini(data, streamed)
-    read = _anthropic if dialect.name == "anthropic-messages" else _openai
+    if dialect.name.startswith(("gemini", "ollama")):
+        return (_gemini if dialect.name.startswith("gemini") else _ollama)(data, streamed)
+    read = _anthropic if dialect.name.startswith("anthropic") else _openai
     with warnings.catch_warnings(), _client(data, streamed) as client:
         warnings.simplefilter("ignore")  # of pydantic, on damaged streams
         return read(client, streamed)
@@ -89,6 +90,22 @@ def _gemini(data: bytes, streamed: bool) -> Found:
             for part in (candidate.content and candidate.content.parts) or ():
                 if part.function_call:
                     found[part.function_call.name or "", _plain(part.function_call.args)] += 1
+    return found
+
+
+def _ollama(data: bytes, streamed: bool) -> Found:
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=data)
+
+    client = ollama.Client(transport=httpx.MockTransport(answer))
+    if streamed:
+        lines = list(client.chat(model="m", messages=MESSAGES, stream=True))
+    else:
+        lines = [client.chat(model="m", messages=MESSAGES)]
+    found: Found = Counter()
+    for line in lines:
+        for call in line.message.tool_calls or ():
+            found[call.function.name, _plain(call.function.arguments)] += 1
     return found
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from proxy.wire.envelope import EnvelopeError
 from proxy.wire.registry import DIALECTS
 from tests import strategies as model
-from tests.proxy.wire.rendered import body_of, stream_of
+from tests.proxy.wire.rendered import body_of, end_of_frame, is_ollama, stream_of
 from tests.replay import Driver, allow, deny, replay, split_at
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ def test_any_request_is_read_or_refused(dialect: Dialect, body: bytes) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
 def test_a_call_that_never_ends_is_bounded(dialect: Dialect) -> None:
     """G12: at `held_bytes_max` the open call is refused, the turn ends, and what follows is not even looked at."""
+    if is_ollama(dialect):
+        pytest.skip("a call comes in one line, which is bounded as a frame")
     call = model.ToolUse("call_Zqx", "send_mail", ('{"a": "', *["Zq" * 20] * 2000, '"}'))
     driver = Driver(dialect, allow, held_bytes_max=20_000)
     data = stream_of(dialect, model.Turn((model.Text("hi"), call)))
@@ -111,7 +113,7 @@ def test_nesting_is_bounded(dialect: Dialect) -> None:
     """Deep JSON, in the envelope or in arguments, is a break or a malformed call, not an exhausted stack."""
     deep = "[" * 100_000
     frame = model.framed([[f"data: {deep}"]])
-    assert replay(dialect, frame, allow).breach is not None
+    assert replay(dialect, deep.encode() if is_ollama(dialect) else frame, allow).breach is not None
     assert replay(dialect, deep.encode(), allow, streamed=False).breach is not None
     call = model.ToolUse("call_Zqx", "send_mail", ('{"a":' + "[" * 90 + "]" * 90 + "}",))
     result = replay(dialect, stream_of(dialect, model.Turn((call,))), allow)
@@ -125,7 +127,7 @@ def test_writes_are_whole_events(dialect: Dialect, turn: model.Turn, cuts: list[
     """A keep-alive may stand between any two writes: each ends where an event ends."""
     for rule in (allow, deny):
         result = replay(dialect, split_at(stream_of(dialect, turn), cuts), rule)
-        assert all(data.endswith(b"\n\n") for data in result.writes if data)
+        assert all(data.endswith(end_of_frame(dialect)) for data in result.writes if data)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
@@ -136,5 +138,6 @@ def test_text_is_never_delayed(dialect: Dialect, turn: model.Turn) -> None:
     driver = Driver(dialect, deny)
     for place in range(len(data)):
         driver.feed(data[place : place + 1])
-        whole = data[: place + 1].rfind(b"\n\n") + 2
-        assert len(driver.result.data) == (whole if whole > 1 else 0)
+        end = end_of_frame(dialect)
+        whole = data[: place + 1].rfind(end) + len(end)
+        assert len(driver.result.data) == (whole if whole >= len(end) else 0)
