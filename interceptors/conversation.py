@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from interceptors.history import Author, PastCall, PastResult, Said
 from interceptors.seen import Seen
+from interceptors.structured import structured
 from interceptors.user_text import foreign
 from policies.model import folded
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from interceptors.calls import Json
     from interceptors.history import History
+    from policies.model import Policy
     from policies.patterns import Pattern
 
 TEXT_LENGTH_MAX: Final = 500_000
@@ -44,11 +46,16 @@ class Result:
     cannot be told whose result it is, or where it is an error: then the result grounds nothing.
     """
 
-    def __init__(self, turn: int, value: Json, tool: str, receipt: str) -> None:
+    def __init__(self, turn: int, value: Json, tool: str | None, receipt: str, policy: Policy) -> None:
         self.turn = turn
-        self.value = value
-        self.tool = tool
+        self.tool = "" if tool is None else folded(tool)
         self.receipt = receipt
+        self._raw = value
+        self._policy = policy
+
+    @cached_property
+    def value(self) -> Json:
+        return structured(self._policy.tools.get(self.tool), self._raw)
 
     @cached_property
     def seen(self) -> Seen:
@@ -65,21 +72,21 @@ class Conversation:
     parts: tuple[Part, ...]
 
     @classmethod
-    def of(cls, history: History, not_user: Sequence[Pattern]) -> Conversation:
-        return cls(tuple(_parts(history, not_user)))
+    def of(cls, history: History, policy: Policy) -> Conversation:
+        return cls(tuple(_parts(history, policy)))
 
     def results(self, tool: str) -> Iterator[Result]:
         """Those that may ground a value."""
         return (part for part in self.parts if isinstance(part, Result) and part.receipt and part.tool == tool)
 
 
-def _parts(history: History, not_user: Sequence[Pattern]) -> Iterator[Part]:
+def _parts(history: History, policy: Policy) -> Iterator[Part]:
     open_calls: dict[str, PastCall | None] = {}
     blocks: list[Said] = []
     for entry in history.entries:
         is_own = isinstance(entry, Said) and entry.author is Author.USER and not entry.beside_results
         if blocks and not (is_own and entry.turn == blocks[0].turn):
-            yield from _spoken(blocks, not_user)
+            yield from _spoken(blocks, policy.not_user)
             blocks = []
         if isinstance(entry, PastCall):
             # Two calls under one id, or none: whose result comes back cannot be told.
@@ -87,12 +94,11 @@ def _parts(history: History, not_user: Sequence[Pattern]) -> Iterator[Part]:
         elif isinstance(entry, PastResult):
             call = open_calls.pop(entry.call, None)
             is_settled = call is not None and not entry.is_error
-            yield Result(
-                entry.turn, entry.value, folded(call.tool) if call else "", call.released if is_settled and call else ""
-            )
+            receipt = call.released if is_settled and call else ""
+            yield Result(entry.turn, entry.value, None if call is None else call.tool, receipt, policy)
         elif is_own:
             blocks.append(entry)
-    yield from _spoken(blocks, not_user)
+    yield from _spoken(blocks, policy.not_user)
 
 
 def _spoken(blocks: Iterable[Said], not_user: Sequence[Pattern]) -> Iterator[Spoken]:

@@ -13,8 +13,8 @@ from interceptors.case import Stage
 from interceptors.causes import RefusalCause
 from interceptors.conversation import Conversation
 from interceptors.decisions import Evidence, Grounded, Verdict
-from interceptors.grounds import from_result, from_user
-from policies.guards import FromUser
+from interceptors.grounds import from_result, from_text, from_user
+from policies.guards import FromResult, FromUser
 from policies.model import Ruling
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Grounding:
         places = [place for place in case.found.guarded if place.argument.sources]
         if reading is None or not places:
             return ()
-        conversation = Conversation.of(case.context.history, case.policy.not_user)
+        conversation = Conversation.of(case.context.history, case.policy)
         return tuple(_row(case, place, conversation, reading.values) for place in places)
 
 
@@ -59,8 +59,10 @@ def _evidence(case: Case, place: Guarded, conversation: Conversation, path: str,
     for source in place.argument.sources:
         if isinstance(source, FromUser):
             found = from_user(path, place.argument, value, conversation)
-        else:
+        elif isinstance(source, FromResult):
             found = from_result(path, place.argument, value, source, conversation, case.policy)
+        else:
+            found = from_text(path, place.argument, value, source, conversation)
         if found is not None:
             return found
     return None

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from interceptors.conversation import Spoken
+from interceptors.conversation import TEXT_LENGTH_MAX, Spoken
 from interceptors.decisions import Evidence, EvidenceKind
 from interceptors.readings import ReadingError, read_value
 from interceptors.spoken import dates, numbers
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from interceptors.calls import Json
     from interceptors.conversation import Conversation
     from interceptors.seen import Seen
-    from policies.guards import FromResult
+    from policies.guards import FromResult, FromText
     from policies.model import Argument, FactField, Policy
 
+_SCHEMES: Final = ("https://", "http://")
 FIELDS_MAX: Final = 10_000
 """Fields of all results of a tool that are compared with one value."""
 
@@ -61,10 +62,27 @@ def from_result(
     return None
 
 
+def from_text(
+    path: str, argument: Argument, value: object, source: FromText, conversation: Conversation
+) -> Evidence | None:
+    """The first text of a result in which the value stands, as a user's own text would have to hold it."""
+    fields = (
+        (result, where, field)
+        for result in conversation.results(source.tool)
+        for where, field in _fields(result.value, source.path, "")
+    )
+    for result, where, field in islice(fields, FIELDS_MAX):
+        if isinstance(field, str) and len(field) <= TEXT_LENGTH_MAX:
+            for start, end in _places(argument, value, field):
+                return Evidence(path, EvidenceKind.RESULT, result.turn, start, end, where, result.receipt)
+    return None
+
+
 def _places(argument: Argument, value: object, text: str) -> Iterator[tuple[int, int]]:
     """Where in the text the value stands, in one reading."""
     if isinstance(value, str):
-        yield from occurrences(value, text, is_exact=argument.pattern is not None)
+        for spelling in _spellings(value):
+            yield from occurrences(spelling, text, is_exact=argument.pattern is not None)
     elif isinstance(value, Money):
         found = (one for one in numbers(text, value.amount).numbers if one.is_money(value.amount, value.currency))
         yield from ((number.start, number.end) for number in found)
@@ -74,9 +92,17 @@ def _places(argument: Argument, value: object, text: str) -> Iterator[tuple[int,
         yield from ((start, end) for start, end, days in dates(text, value) if days == {value})
 
 
+def _spellings(value: str) -> tuple[str, ...]:
+    """The text; and a web address as people write it, without what it begins with."""
+    for scheme in _SCHEMES:
+        if value[: len(scheme)].lower() == scheme:
+            return (value, value[len(scheme) :])
+    return (value,)
+
+
 def _was_seen(value: object, seen: Seen) -> bool:
     if isinstance(value, str):
-        return seen.has_text(value)
+        return any(map(seen.has_text, _spellings(value)))
     if isinstance(value, Money):
         return seen.has_number(value.amount)
     if isinstance(value, Decimal):

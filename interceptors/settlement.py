@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from interceptors.kinds import MoneyState
 from interceptors.readings import read_field
+from interceptors.structured import structured
 from policies.expressions import Environment, EvaluationError, Unreadable
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def state_of(policy: Policy, tool: Tool, result: PastResult, now: datetime) -> M
     A tool that declares what its results hold (`result`) is believed only where they hold it: a gateway's error page in
     place of a result is `unknown`.
     """
-    fields = _fields(tool, result)
+    document = structured(tool, result.value)
+    fields = _fields(tool, document)
     if fields is None:
         return MoneyState.UNKNOWN
     try:
@@ -36,14 +38,13 @@ def state_of(policy: Policy, tool: Tool, result: PastResult, now: datetime) -> M
             return MoneyState.NOT_EXECUTED
     except EvaluationError:
         return MoneyState.UNKNOWN
-    return MoneyState.UNKNOWN if result.is_error or _says_error(result.value) else MoneyState.EXECUTED
+    return MoneyState.UNKNOWN if result.is_error or _says_error(document) else MoneyState.EXECUTED
 
 
-def _fields(tool: Tool, result: PastResult) -> Mapping[str, Value | Unreadable] | None:
+def _fields(tool: Tool, document: Json) -> Mapping[str, Value | Unreadable] | None:
     """The declared fields of a result; None where they are declared and it is no object."""
     if not tool.result:
         return {}
-    document = result.value
     if not isinstance(document, dict):
         return None
     return {name: read_field(document, field.path, field.type, field.money_unit) for name, field in tool.result.items()}

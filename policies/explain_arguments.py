@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from policies.documents.guards import nested
 from policies.expressions import dotted
-from policies.guards import FromUser
+from policies.guards import FromText, FromUser
 from policies.values import Kind, render
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ def _source(policy: Policy, source: ValueSource) -> str:
     if isinstance(source, FromUser):
         return "in what the user wrote"
     tool = policy.tool(source.tool)
-    return f"{dotted(source.path)} of a result of {source.tool if tool is None else tool.name}"
+    name = source.tool if tool is None else tool.name
+    field = f"{dotted(source.path)} of " if source.path else ""
+    return f"in the text of {field}a result of {name}" if isinstance(source, FromText) else f"{field}a result of {name}"
 
 
 def _allowed(allow: Allowlist) -> str:

@@ -23,7 +23,22 @@ class FromResult:
     path: tuple[str, ...]
 
 
-ValueSource: TypeAlias = "FromUser | FromResult"
+@dataclass(frozen=True, slots=True)
+class FromText:
+    """The value occurs in a text: the field at `path` of a result of this tool, or all of a result that is a text."""
+
+    tool: str
+    path: tuple[str, ...]
+
+
+ValueSource: TypeAlias = "FromUser | FromResult | FromText"
+
+
+class ResultFormat(Enum):
+    """What a result that is a text may be read as, beside JSON."""
+
+    JSON = "json"
+    YAML = "yaml"
 
 
 class EgressList(Enum):

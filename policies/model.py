@@ -1,5 +1,4 @@
-"""A policy after loading: frozen, compiled, and complete. What a decision reads; it knows no YAML and no file but where
-it stands.
+"""A policy after loading: frozen, compiled, complete. What a decision reads; it knows no YAML, and only its own files.
 
 Every mapping keeps the order of the file. Names of tools are as the policy spells them; `Policy.tool` finds them
 folded.
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from policies.approvals import PassedOn, People
 from policies.foreign import UnknownResults
-from policies.guards import has_sources
+from policies.guards import ResultFormat, has_sources
 from policies.limits import Measure
 from policies.matrix import CaseOfTool
 from policies.texts import TextCalls
@@ -222,6 +221,7 @@ class Tool:
     once_per: OncePer | None = None
     inject: str | None = None  # the argument that the key of the intent is put into
     result: Mapping[str, FactField] = field(default_factory=dict)  # what may be read of its results
+    result_format: ResultFormat = ResultFormat.JSON
     not_executed_when: Expression | None = None  # None: no result frees what was reserved
     settle_within: timedelta = SETTLE_WITHIN
     fee_schedule: FeeSchedule | None = None

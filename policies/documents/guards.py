@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from policies.allowed import KINDS, Allowlist, Listed
 from policies.documents import keys
 from policies.expressions import EACH
-from policies.guards import Egress, EgressList, FromResult, FromUser
+from policies.guards import Egress, EgressList, FromResult, FromText, FromUser
 from policies.model import folded
 from policies.nodes import ScalarNode, SequenceNode, listed, suggestion
 from policies.patterns import Pattern
@@ -32,6 +32,7 @@ ALLOW: Final = "allow"  # the word that exempts a tool or an argument from `egre
 
 _FROM_KINDS: Final = (Kind.STRING, Kind.NUMBER, Kind.MONEY, Kind.DATE)
 _RESULT: Final = "result of "
+_TEXT: Final = "text of "
 _CONSTANTS: Final = "constants."
 
 
@@ -137,19 +138,24 @@ def _source(node: Node, around: GuardScope) -> ValueSource:
     text = node.text()
     if text == "user":
         return FromUser()
-    if not text.startswith(_RESULT):
-        node.fail("expected `user`, or `result of TOOL.FIELD` such as `result of lookup_order.items[*].sku`")
-    rest = text.removeprefix(_RESULT)
+    kind = FromText if text.startswith(_TEXT) else FromResult
+    if not text.startswith((_RESULT, _TEXT)):
+        node.fail(
+            "expected `user`, `text of TOOL`, or `result of TOOL.FIELD` such as `result of lookup_order.items[*].sku`"
+        )
+    rest = text.removeprefix(_RESULT).removeprefix(_TEXT)
     # A tool's name may hold dots, so its end is found by the names there are.
     found = [name for name in around.tools.values() if rest.startswith((f"{name}.", f"{name}[*]"))]
     if rest in around.tools.values():
+        if kind is FromText:
+            return FromText(folded(rest), ())
         node.fail(f"which field of a result of {rest!r}?")
     if not found:
         name = rest.partition(".")[0].partition("[")[0]
         node.fail(f"the policy has no tool {name!r}{suggestion(name, around.tools.values())}")
     if len(found) > 1:
         node.fail(f"{rest!r} may be of the tool {' or '.join(map(repr, sorted(found)))}")
-    return FromResult(folded(found[0]), node.apply(_result_path, rest.removeprefix(found[0])))
+    return kind(folded(found[0]), node.apply(_result_path, rest.removeprefix(found[0])))
 
 
 def _result_path(text: str) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ FEE_SCHEDULE: Final = (
     "inject",
 )
 CONFIDENCE: Final = ("value", "clarify_below", "escalate_below")
-RESULT: Final = ("fields",)
+RESULT: Final = ("fields", "format")
 CASES: Final = ("case", "segment", "facts", "ceiling", "owner_keeps", "cells")
 CASE_SOURCE: Final = ("tool", "argument")
 ACTION: Final = ("value", "max", "rules")

@@ -35,6 +35,7 @@ def with_money(
         once_per=own.once_per,
         inject=settlement.inject,
         result=settlement.result,
+        result_format=settlement.result_format,
         not_executed_when=settlement.not_executed_when,
         settle_within=settle_within,
     )

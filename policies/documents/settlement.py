@@ -11,6 +11,7 @@ from policies.documents.facts import read_fields
 from policies.documents.limits import duration
 from policies.documents.rules import Place
 from policies.expressions import Scope
+from policies.guards import ResultFormat
 from policies.model import SETTLE_WITHIN
 from policies.values import Kind, record_of
 
@@ -33,6 +34,7 @@ class Settlement:
     """What was read of these keys."""
 
     result: Mapping[str, FactField] = field(default_factory=dict)
+    result_format: ResultFormat = ResultFormat.JSON
     not_executed_when: Expression | None = None
     inject: str | None = None
 
@@ -52,11 +54,13 @@ def read_settlement(
 ) -> Settlement:
     """The keys that a tool has beside its limits; what is wrong in them is among the problems."""
     result: dict[str, FactField] = {}
+    result_format = ResultFormat.JSON
     not_executed_when: Expression | None = None
     inject: str | None = None
     with problems.collect():
         if (node := mapping.get("result")) is not None:
             result = _read_result(node.mapping(), problems)
+            result_format = _read_format(node.mapping())
     with problems.collect():
         if (node := mapping.get("not_executed_when")) is not None:
             not_executed_when = _result_place(result, constants, has_time_zone=has_time_zone).condition(node)
@@ -65,12 +69,19 @@ def read_settlement(
     with problems.collect():
         if (node := mapping.get("inject")) is not None:
             inject = _read_inject(node, arguments)
-    return Settlement(result, not_executed_when, inject)
+    return Settlement(result, result_format, not_executed_when, inject)
 
 
 def _read_result(mapping: MappingNode, problems: Problems) -> dict[str, FactField]:
     mapping.check_keys(keys.RESULT, keys.LATER)
+    if "fields" not in mapping and "format" in mapping:
+        return {}
     return read_fields(mapping.require("fields").mapping(), problems)
+
+
+def _read_format(mapping: MappingNode) -> ResultFormat:
+    node = mapping.get("format")
+    return ResultFormat.JSON if node is None else node.choice(ResultFormat)
 
 
 def _result_place(result: Mapping[str, FactField], constants: Type | None, *, has_time_zone: bool) -> Place:

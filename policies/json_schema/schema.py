@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from policies.documents import keys
 from policies.documents.scalars import SIMPLE_TYPES
 from policies.foreign import ProviderTool, UnknownResults
-from policies.guards import EgressList
+from policies.guards import EgressList, ResultFormat
 from policies.json_schema.words import WORDS
 from policies.limits import Calendar
 from policies.model import Batch, Category, Mode, OnRefusal, ToolEffect, UnknownTools
@@ -200,7 +200,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "inject": {"type": ["string", "boolean"]},
     },
     "CONFIDENCE": {"value": _TEXT, "clarify_below": _NUMBER, "escalate_below": _NUMBER},
-    "RESULT": {"fields": _FIELDS},
+    "RESULT": {"fields": _FIELDS, "format": _one_of(ResultFormat)},
     "CASES": {
         "case": _either(_TEXT, _ref("CASE_SOURCE")),
         "segment": _TEXT,
@@ -223,7 +223,6 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "EGRESS": ("list",),
     "STRUCTURED": ("as",),
     "CONFIDENCE": ("value",),
-    "RESULT": ("fields",),
     "CASES": ("case", "cells"),
     "CASE_SOURCE": ("tool", "argument"),
 }

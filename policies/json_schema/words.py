@@ -105,7 +105,7 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "min": "The least value.",
         "max": "The greatest value.",
         "optional": "It may be left out.",
-        "from": "Where its value must come from: `user`, or `result of TOOL.FIELD`; one of a list is enough.",
+        "from": "Where its value must come from: `user`, `result of TOOL.FIELD`, `text of TOOL`; one is enough.",
         "allow": "The lists of which it must be on one.",
         "egress": "`allow`: secrets and personal data may leave in it.",
     },
@@ -157,7 +157,10 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "clarify_below": "Below it the call is asked back.",
         "escalate_below": "Below it a person decides.",
     },
-    "RESULT": {"fields": "What may be read of a result, and as what."},
+    "RESULT": {
+        "fields": "What may be read of a result, and as what.",
+        "format": "What a result that is a text is read as: JSON, or the YAML that serializers write.",
+    },
     "CASES": {
         "case": "Who says the case: a field of `session`, or an earlier call of a classifying tool.",
         "segment": "The segment of the customer, such as customer.segment.",

@@ -41,6 +41,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "effect": ("read", "write"),
     "unknown_tools": ("forbid", "escalate", "allow"),
     "unit": ("major", "minor", "milli"),
+    "format": ("json", "yaml"),
     "each": ("day", "month"),
     "time_zone": ("Etc/GMT-14", "Etc/GMT+12"),
 }
