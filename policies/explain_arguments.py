@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from policies.documents.guards import nested
 from policies.expressions import dotted
-from policies.guards import FromText, FromUser
+from policies.guards import FromText, FromUser, ResultFormat
 from policies.values import Kind, render
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def argument_lines(policy: Policy, tool: Tool) -> Iterator[str]:
         for argument in tool.arguments.values():
             yield from _argument(policy, argument, argument.name, "    ")
     yield from egress_lines(tool)
+    if tool.result_format is not ResultFormat.JSON:
+        yield f"  Its results are read as {tool.result_format.told}."
 
 
 def egress_lines(tool: Tool) -> Iterator[str]:

@@ -40,6 +40,11 @@ class ResultFormat(Enum):
     JSON = "json"
     YAML = "yaml"
 
+    @property
+    def told(self) -> str:
+        """What stands behind "read as"."""
+        return "JSON only" if self is ResultFormat.JSON else "JSON, or as the YAML that serializers write"
+
 
 class EgressList(Enum):
     """The versions of the list of secrets and personal data. What a version finds never changes."""

@@ -196,9 +196,8 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class FactUse:
-    """How a tool reads a fact: `key` is a path into args, session or another fact of the same tool.
-
-    `many` where the path holds `[*]`: the fact is then a list, one record a key.
+    """How a tool reads a fact: `key` is a path into args, session or another fact of the same tool; `many` where it
+    holds `[*]`, and the fact is then a list, one record a key.
     """
 
     fact: str

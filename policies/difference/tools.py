@@ -35,6 +35,7 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
         "name": lambda: iter([f"The tool {before.name} is spelled {after.name}."]),
         "effect": lambda: iter([_effect(name, after)]),
         "arguments": lambda: _arguments(old, new, before, after, name),
+        "result_format": lambda: iter([f"The results of {name} are read as {after.result_format.told}."]),
         "egress": lambda: _one_way(name, list(egress_lines(before)), list(egress_lines(after))),
         "not_executed_when": lambda: iter([_not_executed(new, name, after)]),
         "settle_within": lambda: iter(

@@ -141,7 +141,8 @@ def _source(node: Node, around: GuardScope) -> ValueSource:
     kind = FromText if text.startswith(_TEXT) else FromResult
     if not text.startswith((_RESULT, _TEXT)):
         node.fail(
-            "expected `user`, `text of TOOL`, or `result of TOOL.FIELD` such as `result of lookup_order.items[*].sku`"
+            "expected `user`, or `result of TOOL.FIELD` such as `result of lookup_order.items[*].sku`,"
+            " or `text of TOOL`"
         )
     rest = text.removeprefix(_RESULT).removeprefix(_TEXT)
     # A tool's name may hold dots, so its end is found by the names there are.

@@ -45,6 +45,10 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
         tool(SUM, STATUS),
         tool(SUM, STATUS.replace("status: string", "status: {at: x, type: string}")),
     ),
+    ("RESULT", "format"): (
+        tool(SUM, STATUS.replace("}}", "}, format: json}")),
+        tool(SUM, STATUS.replace("}}", "}, format: yaml}")),
+    ),
     ("LIMIT", "forbid"): (
         tool(SUM.replace("100", "1").replace("forbid: r", "escalate: r")),
         tool(SUM.replace("100", "1")),

@@ -66,6 +66,11 @@ SENTENCES = [
         ],
     ),
     (
+        "result: {fields: {status: string}}",
+        "result: {format: yaml, fields: {status: string}}",
+        ["The results of process_refund are read as JSON, or as the YAML that serializers write."],
+    ),
+    (
         "each: day, max",
         "each: month, max",
         [f"A limit of process_refund changes. Before: {DAILY % 'day'}. Now: {DAILY % 'month'}."],

@@ -69,6 +69,12 @@ def test_guards_are_told_with_what_they_refuse() -> None:
         "No secret and no personal data of list v1 may leave in it: refused (closed).",
     ):
         assert line in text
+    sources = "tools: {x: {arguments: {a: {type: string, from: [text of x, 'text of x.b[*].c']}}}}"
+    told = explain(load_policy_text(HEAD + sources), "x")
+    assert "read as" not in told
+    yaml = sources.replace("x: {arg", "x: {result: {format: yaml}, arg")
+    assert "Its results are read as JSON, or as the YAML that s" in explain(load_policy_text(HEAD + yaml), "x")
+    assert "It must be in the text of a result of x or in the text of b[*].c of a result of x; else" in told
     assert "what the user wrote" not in explain(load_policy_text(HEAD + "not_user: [a]\ntools: {x: {}}"), None)
     unknown = explain(load_policy_text(HEAD + "unknown_tools: allow\ndefaults: {egress: {list: v1}}"), "other")
     assert "No secret and no personal data of list v1 may leave in it: refused (sensitive_data)." in unknown

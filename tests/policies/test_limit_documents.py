@@ -43,7 +43,8 @@ def trace(text: str) -> Any:
         (one.intent, one.terms, one.charges, one.settle_within) if isinstance(one, Reserve) else one
         for one in answer.obligations
     ]
-    results = [PastResult("", {"status": Decimal(1)}, False, 0), PastResult("", {"status": "no"}, False, 0)]
+    values = [{"status": Decimal(1)}, {"status": "no"}, "status: 'no'\n"]
+    results = [PastResult("", value, False, 0) for value in values]
     found = policy.tool("t")
     assert found is not None
     settled = [state_of(policy, found, result, NOW) for result in results]
