@@ -15,6 +15,7 @@ import uvloop
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from benchmarks.replays.dojo_family import Dojo
 from benchmarks.replays.family import DataError
 from benchmarks.replays.gate import ReplayError
 from benchmarks.replays.outcomes import Results
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "trajectories"
 RESULTS = ROOT / "benchmarks" / "results" / "trajectories"
-FAMILIES: dict[str, Callable[[Path], Family]] = {}
+FAMILIES: dict[str, Callable[[Path], Family]] = {"agentdojo": Dojo}
 """A family is made of the folder of its data."""
 LEAD = (
     "Each recorded turn was given to the agent through a running gate; facts came from the databases, stepped call by "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # By path, in lines.
 MODULES: dict[str, int] = {
-    "policies/model.py": 332,
+    "policies/model.py": 331,
     "proxy/exchange.py": 382,
     "proxy/gate.py": 398,
     "proxy/listener.py": 388,
