@@ -114,10 +114,11 @@ async def told(
     *replies: Turn | Reply | HttpError,
     policy: str = POLICY,
     limits: dict[str, int] | None = None,
+    key: str | None = None,
     **extra: Any,
 ) -> AsyncIterator[Told]:
     steps = Steps(replies)
     talk = Talk(way[0], way[1], Habits(), 1, extra=extra)
     talk.say("Hello")
-    async with desk(folder, steps, policy, limits=limits) as running:
+    async with desk(folder, steps, policy, limits=limits, key=key) as running:
         yield Told(running, steps, talk)
