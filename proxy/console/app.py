@@ -41,6 +41,7 @@ def add_console(app: web.Application, collaborators: Collaborators) -> None:
     router.add_post("/console/logout", guarded(Role.VIEWER, door.leave))
     router.add_get("/console/", guarded(Role.VIEWER, cases.queue))
     router.add_get("/console/cases/{id}", guarded(Role.VIEWER, cases.show))
+    router.add_post("/console/cases/{id}", guarded(Role.REVIEWER, cases.decide))
     router.add_get("/console/receipts", guarded(Role.VIEWER, receipts.listed))
     router.add_get("/console/receipts/{id}", guarded(Role.VIEWER, receipts.show))
     router.add_get("/console/chain", guarded(Role.VIEWER, receipts.chain))

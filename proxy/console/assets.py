@@ -14,7 +14,7 @@ from proxy.console import wording
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_FILTERS: Final = ("age", "clock_time", "grouped", "moment", "plain_value", "short", "shown", "words_of")
+_FILTERS: Final = ("age", "clock_time", "grouped", "moment", "plain_value", "short", "shown", "spelled", "words_of")
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain"}
 
 

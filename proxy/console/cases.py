@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from interceptors.kinds import Kind
 from proxy.admin.answers import RefusedError
-from proxy.console.decided import Decided, read_decided
-from proxy.console.doorkeeper import Doorkeeper, Visit, only
+from proxy.console.answering import NotTakenError, answer, effect, may
+from proxy.console.decided import read_decided
+from proxy.console.doorkeeper import Doorkeeper, Visit, go, only
 from proxy.console.wording import money_of, money_text
 from proxy.store import payload_of
 from proxy.store.glances import waiting, waiting_count
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
-    from interceptors.calls import Json
     from policies.values import Money
-    from proxy.store import Escalation, Reader
+    from proxy.store import Escalation
 
 QUEUE_MAX: Final = 200
 _PLACED: Final = frozenset({"tool", "reason", "amount", "root_cause", "recommended_action"})
@@ -63,29 +63,36 @@ class Cases:
         only(visit.request.query)
         return await self._show(visit, visit.request.match_info["id"])
 
+    async def decide(self, visit: Visit) -> web.StreamResponse:
+        """A person's answer; where it is not taken, the page says why, and shows the case as it stands."""
+        wanted = visit.request.match_info["id"]
+        try:
+            await answer(self._keeper.collaborators.approvals, visit, wanted)
+        except NotTakenError as error:
+            return await self._show(visit, wanted, str(error), error.status)
+        return go(f"/console/cases/{wanted}")
+
     async def _show(self, visit: Visit, wanted: str, problem: str = "", status: int = 200) -> web.Response:
-        def read(reader: Reader) -> tuple[Escalation, dict[str, Json] | None]:
-            case = reader.escalation(wanted)
-            if case is None:
-                raise RefusedError(404, "not_found", "there is no such case")
-            records = reader.receipt(case.receipt)
-            return case, next((payload_of(one) for one in records if one.kind == Kind.DECIDED.value), None)
-
-        case, payload = await self._keeper.collaborators.store.read(read)
-        policy = (await self._keeper.collaborators.policy.current()).revision.policy
-        decided = None if payload is None else read_decided(payload, policy)
-        values = {"problem": problem, **_shown(case, decided)}
+        with_ = self._keeper.collaborators
+        shown = await with_.approvals.show(wanted, visit.person)
+        if shown is None:
+            raise RefusedError(404, "not_found", "there is no such case")
+        records = await with_.store.read(lambda reader: reader.receipt(shown.case.receipt))
+        payload = next((payload_of(one) for one in records if one.kind == Kind.DECIDED.value), None)
+        policy = (await with_.policy.current()).revision.policy
+        rules = "" if shown.case.asks is None else shown.case.asks.rules
+        stake = money_of(shown.case.summary.get("amount", ""))
+        values = {
+            "problem": problem,
+            "case": shown.case,
+            "votes": shown.votes,
+            "may": may(shown),
+            "effect": effect(shown, policy.people.approvals.valid_for),
+            "decided": None if payload is None else read_decided(payload, policy, rules),
+            "money": "" if stake is None else money_text(stake),
+            "more": [(name, text) for name, text in shown.case.summary.items() if name not in _PLACED],
+        }
         return await self._keeper.page(visit, "case.html", values, status=status)
-
-
-def _shown(case: Escalation, decided: Decided | None) -> dict[str, Any]:
-    stake = money_of(case.summary.get("amount", ""))
-    return {
-        "case": case,
-        "decided": decided,
-        "money": "" if stake is None else money_text(stake),
-        "more": [(name, text) for name, text in case.summary.items() if name not in _PLACED],
-    }
 
 
 def _by_money(line: Waiting) -> tuple[bool, str, Decimal]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from interceptors.bindings import rules_digest
 from interceptors.decisions import EvidenceKind
 from policies.model import Ruling
 from policies.values import render
@@ -58,10 +59,15 @@ class Decided:
         return tuple(row for row in self.rows if row.fired)
 
 
-def read_decided(payload: Mapping[str, Json], policy: Policy) -> Decided:
-    """Missing parts of a payload read as none: an older version may have written it."""
+def read_decided(payload: Mapping[str, Json], policy: Policy, judged_by: str = "") -> Decided:
+    """Missing parts of a payload read as none: an older version may have written it. `judged_by` is the digest of
+    the rules that decided it, where it is known: a policy of another revision may have the same.
+    """
+    tool = policy.tool(str(payload.get("tool", "")))
     is_of_policy = payload.get("revision") == policy.revision
-    tool = policy.tool(str(payload.get("tool", ""))) if is_of_policy else None
+    if not is_of_policy and tool is not None and judged_by:
+        is_of_policy = judged_by == rules_digest(policy, tool)
+    tool = tool if is_of_policy else None
     rules = {rule.id: rule for rule in tool.all_rules} if tool is not None else {}
     verdicts = _objects(payload.get("verdicts"))
     given = payload.get("arguments")

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from aiohttp import hdrs, web
 
 from proxy.admin.answers import REASON_LENGTH_MAX, RefusedError
+from proxy.connected import PersonToken
 from proxy.console.attempts import Attempts
 from proxy.console.sessions import Session, Sessions
 from proxy.settings import Role
@@ -46,6 +47,11 @@ class Visit:
     request: web.Request
     session: Session
     form: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def person(self) -> PersonToken:
+        """Who this is, without a token: nothing that takes a person needs it."""
+        return PersonToken(self.session.name, self.session.role, "")
 
     def text(self, name: str, *, required: bool = True) -> str:
         """A field of the form that says something. Raises `RefusedError`."""

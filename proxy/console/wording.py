@@ -22,6 +22,11 @@ def shown(text: object) -> str:
     return line if len(line) <= _SHOWN_MAX else line[: _SHOWN_MAX - 1] + "…"
 
 
+def spelled(text: str) -> str:
+    """Lines of a file or of JSON, where what cannot be seen is spelled out: `\\u202e`."""
+    return "".join(each if each.isprintable() or each == "\n" else f"\\u{ord(each):04x}" for each in text)
+
+
 def words_of(code: object) -> str:
     """`over_limit` as `over limit`."""
     return shown(code).replace("_", " ")

@@ -1,0 +1,69 @@
+"""What people may do with a case from its page: the words for what an approval will do, and the answer itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from policies.approvals import OnApproval
+from proxy.admin.answers import RefusedError
+from proxy.approvals import AnswerRefusedError, Power, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import timedelta
+
+    from proxy.approvals import Approvals, Shown
+    from proxy.console.doorkeeper import Visit
+
+_NOT_FOR_YOU: Final = frozenset({Refusal.ROLE, Refusal.NOT_AN_APPROVER, Refusal.OWN})
+_EFFECTS: Final[Mapping[OnApproval, str]] = {
+    OnApproval.NEXT_TIME: "Approving lets exactly this call run once, when it is proposed again within {within}.",
+    OnApproval.INLINE: "Approving lets exactly this call run once: the agent waits now, or proposes it again within "
+    "{within}.",
+    OnApproval.DELIVER: "Approving hands exactly this call to your back end, once.",
+}
+_ANEW: Final = "Facts are read again then, and every other rule still holds."
+_NEVER: Final = "An approval would not let this call run. Deal with it otherwise, then close it here."
+
+
+class NotTakenError(Exception):
+    """An answer that was not taken: the status of the page that says so."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def effect(shown: Shown, valid_for: timedelta) -> str:
+    """What an approval of this case will do."""
+    if not shown.case.can_be_approved:
+        return _NEVER
+    hours = int(valid_for.total_seconds() // 3600)
+    within = f"{hours} hours" if hours >= 2 else f"{int(valid_for.total_seconds() // 60)} minutes"
+    missing = shown.quorum - sum(vote.approves for vote in shown.votes)
+    several = f" {missing} approvals are still needed." if missing > 1 else ""
+    return f"{_EFFECTS[shown.case.on_approval].format(within=within)} {_ANEW}{several}"
+
+
+def may(shown: Shown) -> dict[str, bool]:
+    """For the buttons of the page."""
+    voted = frozenset(shown.powers)
+    return {"approve": Power.APPROVE in voted, "reject": Power.REJECT in voted}
+
+
+async def answer(approvals: Approvals, visit: Visit, escalation: str) -> bool:
+    """Take the answer of a form; True for an approval.
+
+    Raises `NotTakenError` where it was not taken: somebody was faster, it expired, or it is not this person's to give.
+    """
+    word, reason = visit.form.get("answer", ""), visit.text("reason")
+    if word not in ("approve", "reject"):
+        raise RefusedError(400, "invalid", "'answer' is approve or reject")
+    approves = word == "approve"
+    try:
+        await (approvals.approve if approves else approvals.reject)(escalation, visit.person, reason)
+    except AnswerRefusedError as error:
+        if error.refusal is Refusal.NOT_FOUND:
+            raise RefusedError(404, "not_found", str(error)) from None
+        raise NotTakenError(403 if error.refusal in _NOT_FOR_YOU else 409, f"Not taken: {error}.") from None
+    return approves
