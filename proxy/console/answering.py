@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from proxy.approvals import Approvals, Shown
     from proxy.console.doorkeeper import Visit
+    from proxy.store import Escalation
 
 _NOT_FOR_YOU: Final = frozenset({Refusal.ROLE, Refusal.NOT_AN_APPROVER, Refusal.OWN})
 _EFFECTS: Final[Mapping[OnApproval, str]] = {
@@ -51,8 +52,8 @@ def may(shown: Shown) -> dict[str, bool]:
     return {"approve": Power.APPROVE in voted, "reject": Power.REJECT in voted}
 
 
-async def answer(approvals: Approvals, visit: Visit, escalation: str) -> bool:
-    """Take the answer of a form; True for an approval.
+async def answer(approvals: Approvals, visit: Visit, escalation: str) -> tuple[Escalation, bool]:
+    """Take the answer of a form; the case as it stands then, and whether the answer was a yes.
 
     Raises `NotTakenError` where it was not taken: somebody was faster, it expired, or it is not this person's to give.
     """
@@ -61,9 +62,10 @@ async def answer(approvals: Approvals, visit: Visit, escalation: str) -> bool:
         raise RefusedError(400, "invalid", "'answer' is approve or reject")
     approves = word == "approve"
     try:
-        await (approvals.approve if approves else approvals.reject)(escalation, visit.person, reason)
+        given = await (approvals.approve if approves else approvals.reject)(escalation, visit.person, reason)
     except AnswerRefusedError as error:
         if error.refusal is Refusal.NOT_FOUND:
             raise RefusedError(404, "not_found", str(error)) from None
         raise NotTakenError(403 if error.refusal in _NOT_FOR_YOU else 409, f"Not taken: {error}.") from None
-    return approves
+    assert given.case is not None, "what was answered is there"
+    return given.case, approves

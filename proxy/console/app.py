@@ -12,6 +12,7 @@ from proxy.console.door import Door
 from proxy.console.doorkeeper import Doorkeeper
 from proxy.console.money import MoneyPages
 from proxy.console.policy import PolicyPages
+from proxy.console.proposals import Proposals
 from proxy.console.receipts import Receipts
 from proxy.console.reviews import Reviews
 from proxy.settings import Role
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 def add_console(app: web.Application, collaborators: Collaborators) -> None:
     """Serve the pages under `/console/`; templates and files are read when the application starts."""
     keeper = Doorkeeper(collaborators)
-    door, cases, receipts, money = Door(keeper), Cases(keeper), Receipts(keeper), MoneyPages(keeper)
+    door, proposals, receipts, money = Door(keeper), Proposals(keeper), Receipts(keeper), MoneyPages(keeper)
+    cases = Cases(keeper, proposals)
     charts, policy, reviews = Charts(keeper), PolicyPages(keeper), Reviews(keeper)
 
     async def read_assets(_: web.Application) -> None:
@@ -42,6 +44,8 @@ def add_console(app: web.Application, collaborators: Collaborators) -> None:
     router.add_get("/console/", guarded(Role.VIEWER, cases.queue))
     router.add_get("/console/cases/{id}", guarded(Role.VIEWER, cases.show))
     router.add_post("/console/cases/{id}", guarded(Role.REVIEWER, cases.decide))
+    router.add_get("/console/proposals/{id}", guarded(Role.VIEWER, proposals.show))
+    router.add_get("/console/proposals/{id}/diff", guarded(Role.VIEWER, proposals.download))
     router.add_get("/console/receipts", guarded(Role.VIEWER, receipts.listed))
     router.add_get("/console/receipts/{id}", guarded(Role.VIEWER, receipts.show))
     router.add_get("/console/chain", guarded(Role.VIEWER, receipts.chain))

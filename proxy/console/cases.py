@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from interceptors.kinds import Kind
+from policies.proposals import ProposalError
 from proxy.admin.answers import RefusedError
 from proxy.console.answering import NotTakenError, answer, effect, may
 from proxy.console.decided import read_decided
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from policies.values import Money
+    from proxy.console.proposals import Proposals
     from proxy.store import Escalation
 
 QUEUE_MAX: Final = 200
@@ -42,8 +44,9 @@ class Waiting:
 class Cases:
     """Pages about escalations."""
 
-    def __init__(self, keeper: Doorkeeper) -> None:
+    def __init__(self, keeper: Doorkeeper, proposals: Proposals) -> None:
         self._keeper = keeper
+        self._proposals = proposals
 
     async def queue(self, visit: Visit) -> web.StreamResponse:
         only(visit.request.query, "by")
@@ -67,10 +70,16 @@ class Cases:
         """A person's answer; where it is not taken, the page says why, and shows the case as it stands."""
         wanted = visit.request.match_info["id"]
         try:
-            await answer(self._keeper.collaborators.approvals, visit, wanted)
+            case, approved = await answer(self._keeper.collaborators.approvals, visit, wanted)
         except NotTakenError as error:
             return await self._show(visit, wanted, str(error), error.status)
-        return go(f"/console/cases/{wanted}")
+        if "propose" not in visit.form:
+            return go(f"/console/cases/{wanted}")
+        try:
+            await self._proposals.make(visit, case, approved=approved)
+        except ProposalError as error:
+            return await self._show(visit, wanted, f"Your answer stands. No rule is proposed: {error}.")
+        return go(f"/console/proposals/{wanted}")
 
     async def _show(self, visit: Visit, wanted: str, problem: str = "", status: int = 200) -> web.Response:
         with_ = self._keeper.collaborators

@@ -16,6 +16,7 @@ from policies.loader import load_snapshot
 from policies.problems import DocumentError
 from proxy.console.doorkeeper import Doorkeeper, Visit, go, only
 from proxy.logs import Event
+from proxy.store import proposals
 from proxy.store.revisions import newest
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ class PolicyPages:
         with_ = self._keeper.collaborators
         in_force = await with_.policy.current()
         policy = in_force.revision.policy
-        kept = await with_.store.read(lambda reader: reader.ask(lambda connection: newest(connection, _SHOWN_MAX)))
+        kept, proposed = await with_.store.read(
+            lambda reader: reader.ask(lambda each: (newest(each, _SHOWN_MAX), proposals.newest(each, _SHOWN_MAX)))
+        )
         before = next((one for one in kept if one.revision != policy.revision), None)
         own = next((one for one in kept if one.revision == policy.revision), None)
         change = None
@@ -69,6 +72,7 @@ class PolicyPages:
             "in_force": in_force,
             "findings": await asyncio.to_thread(lint, policy),
             "kept": kept,
+            "proposed": proposed,
             "before": before,
             "change": change,
         }

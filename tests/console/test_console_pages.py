@@ -33,6 +33,7 @@ PAGES = {
 FORMS = {
     "/console/money/rs_none/resolve": (Role.OWNER, {"state": "executed", "reason": "seen"}),
     "/console/reviews/rc_none": (Role.REVIEWER, {"answer": "agree", "note": ""}),
+    "/console/cases/esc_none": (Role.REVIEWER, {"answer": "approve", "reason": "fine"}),
     "/console/halt": (Role.OWNER, {"reason": "odd"}),
     "/console/resume": (Role.OWNER, {}),
 }
