@@ -14,6 +14,7 @@ from policies.model import Ruling, folded
 
 if TYPE_CHECKING:
     from interceptors.case import Case
+    from policies.model import Rule
 
 _NAME: Final = "shape"
 _PASSED: Final = (Verdict(_NAME, Ruling.ALLOW),)
@@ -28,8 +29,21 @@ class Shape:
     def judge(self, case: Case) -> tuple[Verdict, ...]:
         call = case.call
         if isinstance(call, MalformedToolCall):
-            return (case.verdict(_NAME, RefusalCause.MALFORMED, detail=call.cause.value),)
-        return _name(case, call) or _content(case, call) or _PASSED
+            return (case.verdict(_NAME, RefusalCause.MALFORMED, detail=call.cause.value), *_in_vain(case))
+        against = _name(case, call) or _content(case, call)
+        if not against:
+            return _PASSED
+        asks_people = any(verdict.ruling is Ruling.ESCALATE for verdict in against)  # which ends the screen (DESIGN 4)
+        return against if asks_people else (*against, *_in_vain(case))
+
+
+def _in_vain(case: Case) -> tuple[Verdict, ...]:
+    """The rules that forbid every call of the tool, however it is shaped: none is worth another try."""
+    return tuple(prepared.fired for prepared in case.found.rules if _is_always(prepared.rule))
+
+
+def _is_always(rule: Rule) -> bool:
+    return rule.ruling is Ruling.FORBID and rule.when is None and rule.unless is None
 
 
 def _name(case: Case, call: ToolCall) -> tuple[Verdict, ...]:

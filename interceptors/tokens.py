@@ -17,6 +17,20 @@ _LOOSE_BEFORE: Final = frozenset("_@")
 _LOOSE_BEHIND: Final = frozenset("_-./")
 
 
+_EAST: Final = 0x3005
+_SCRIPTS: Final = (
+    (0x3005, 0x3007, "han"),
+    (0x3041, 0x3098, "hiragana"),  # without the marks that go upon one
+    (0x309D, 0x309F, "hiragana"),
+    (0x30A1, 0x30FB, "katakana"),  # without the sound mark, which goes on with any of them
+    (0x30FD, 0x30FF, "katakana"),
+    (0x31F0, 0x31FF, "katakana"),
+    (0x3400, 0x9FFF, "han"),
+    (0xF900, 0xFAFF, "han"),
+    (0x20000, 0x3FFFF, "han"),
+)
+
+
 def occurrences(token: str, text: str, *, is_exact: bool) -> Iterator[tuple[int, int]]:
     """The places in `text` at which the token stands whole, from the left.
 
@@ -105,14 +119,23 @@ def _is_amid(text: str, at: int) -> bool:
 
 
 def _is_seam(text: str, at: int) -> bool:
-    """Whether an ASCII word and a script that has no upper case (Chinese, Kana, Hangul, Arabic) meet here: there they
-    are written without a space.
+    """Whether an ASCII word and a script that has no upper case (Chinese, Kana, Hangul, Arabic) meet here, or two of
+    Chinese characters, Hiragana and Katakana: there words are written without a space.
     """
     before, behind = text[at - 1], text[at]
+    scripts = _script(before), _script(behind)
+    if all(scripts):
+        return scripts[0] != scripts[1]
     return before.isascii() is not behind.isascii() and "Lo" in (
         unicodedata.category(before),
         unicodedata.category(behind),
     )
+
+
+def _script(character: str) -> str:
+    """Of the characters of Chinese and Japanese; empty for all others, half width forms among them."""
+    code = ord(character)
+    return next((name for first, last, name in _SCRIPTS if first <= code <= last), "") if code >= _EAST else ""
 
 
 def _without_case(text: str) -> str:

@@ -220,6 +220,29 @@ def test_every_malformed_call_is_refused_with_its_cause(cause: Cause) -> None:
     assert (decision.arguments, decision.digest) == (None, "")
 
 
+NEVER = """
+reasons: {never: {category: policy, reply: "Not {args.n}."}, late: {category: policy}}
+tools:
+  drop: {arguments: {n: {type: integer}}, rules: [{forbid: never}]}
+  move: {arguments: {n: {type: integer}}, rules: [{forbid: late, when: args.n > 5}]}
+"""
+
+
+@pytest.mark.parametrize("spoilt", [malformed("drop"), proposal("drop", '{"n": "x"}'), proposal("DROP", '{"n": 1}')])
+def test_a_call_that_is_never_allowed_invites_no_other_try(spoilt: Proposal) -> None:
+    """However it is shaped: the rule that forbids each call of its tool decides, and both are in the record."""
+    decision = decided(pipeline(NEVER).screen(spoilt, context()))
+    assert (decision.ruling, decision.reason, decision.is_retryable) == (Ruling.FORBID, "never", False)
+    assert decision.reply
+    assert {one.reason for one in decision.verdicts if one.ruling is not Ruling.ALLOW} > {"never"}
+
+
+def test_a_call_that_may_be_allowed_is_to_be_tried_again() -> None:
+    """A rule that reads the call says nothing of one that cannot be read."""
+    decision = decided(pipeline(NEVER).screen(malformed("move"), context()))
+    assert (decision.reason, decision.is_retryable) == ("malformed", True)
+
+
 def test_a_malformed_call_of_an_unreadable_name_is_a_write() -> None:
     """What cannot be told apart from a write is one, and free text in a name is not repeated."""
     proposed = malformed("Ada Lovelace, card 4111 1111 1111 1111")
