@@ -6,10 +6,11 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
+CLIENTS := tests/clients/node
 DRIFT_VENV := .venv-drift
 SDKS := anthropic openai google-genai ollama boto3
 
-.PHONY: drift help demo test check fix docs lock bench property conformance examiner clean
+.PHONY: drift test-clients help demo test check fix docs lock bench property conformance examiner clean
 
 # The examiner reads with its own SDKs, in an environment of its own: not with what the product was installed with.
 EXAMINER := ../shared/conformance
@@ -31,6 +32,15 @@ demo: $(READY) ## Run the support agent through the gate: no key, no network
 
 test: $(READY) ## Set up and run every test
 	$(BIN)/python -m pytest -q -n 2 tests
+
+test-clients: $(CLIENTS)/node_modules/.ready ## Run real agents, from their registries, through the gate
+	$(BIN)/python -m tests.clients.versions
+	CALLGATE_CLIENTS=required $(BIN)/python -m pytest -q -n 2 tests/clients
+
+$(CLIENTS)/node_modules/.ready: requirements-clients.lock $(CLIENTS)/package-lock.json $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-clients.lock
+	cd $(CLIENTS) && PATH="$(abspath $(BIN)):$$PATH" npm ci --no-progress --loglevel=error
+	@touch $@
 
 check: $(READY) ## The contributor's loop: format, lint, types, tests
 	$(BIN)/ruff format --check .
@@ -73,6 +83,8 @@ lock: ## Resolve the locked dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade -o requirements.lock pyproject.toml
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade --extra demo --group dev -o requirements-dev.lock pyproject.toml
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q -c requirements-dev.lock --group build -o requirements-build.lock
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade --group clients -o requirements-clients.lock
 
 clean: ## Remove what was built
+	rm -rf $(CLIENTS)/node_modules
 	rm -rf $(VENV) $(EXAMINER_VENV) $(DRIFT_VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

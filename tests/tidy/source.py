@@ -80,7 +80,8 @@ def text_files() -> tuple[Source, ...]:
 
 def _is_written_by_people(path: Path) -> bool:
     inside = path.relative_to(ROOT)
-    return path.suffix in TEXT_SUFFIXES - {".lock"} and not {"__pycache__", "results", ".git"} & set(inside.parts)
+    left = {"__pycache__", "results", ".git", "node_modules"}
+    return path.suffix in TEXT_SUFFIXES - {".lock"} and not left & set(inside.parts)
 
 
 @cache
