@@ -6,6 +6,7 @@ judged it.
 
 from __future__ import annotations
 
+import resource
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from benchmarks.replays.outcomes import Results
 from benchmarks.replays.page import page
 from benchmarks.replays.schedule import replay
 from benchmarks.replays.tables import markdown, show
+from benchmarks.replays.tau.family import Tau
 from proxy.demo.gate_process import GateFailedError
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "trajectories"
 RESULTS = ROOT / "benchmarks" / "results" / "trajectories"
-FAMILIES: dict[str, Callable[[Path], Family]] = {"agentdojo": Dojo}
+FAMILIES: dict[str, Callable[[Path], Family]] = {"agentdojo": Dojo, "tau": Tau}
 """A family is made of the folder of its data."""
 LEAD = (
     "Each recorded turn was given to the agent through a running gate; facts came from the databases, stepped call by "
@@ -93,7 +95,7 @@ def _outcomes(
     found = {} if fresh else {run.id: old for run in runs if (old := kept.read(run, packs[run.pack])) is not None}
     missing = [run for run in runs if run.id not in found]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    started = time.monotonic()
+    started, before = time.monotonic(), _cpu_seconds()
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
         task = progress.add_task(family.name, total=len(runs), completed=len(found))
 
@@ -103,11 +105,18 @@ def _outcomes(
 
         if missing:
             uvloop.run(replay(family, kept, missing, lanes=lanes, done=done))
-    taken = time.monotonic() - started
+    taken, used = time.monotonic() - started, _cpu_seconds() - before
     console.print(
-        f"{family.name}: {len(missing)} runs replayed in {taken:.0f} s, {len(runs) - len(missing)} kept before"
+        f"{family.name}: {len(missing)} runs replayed in {taken:.0f} s ({used:.0f} s of CPU, gates included), "
+        f"{len(runs) - len(missing)} kept before"
     )
     return [found[run.id] for run in runs]
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of those that it has started and ended: wall-clock time says little on a busy machine."""
+    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in uses)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, assert_never
 
-from policies.expressions import Unreadable
+from policies.expressions import EACH, Unreadable
 from policies.spelling import parse_amount_text, parse_date, parse_timestamp
 from policies.values import Kind, Money, Type, Unit, Value, money_from_number
 
@@ -47,16 +47,42 @@ def read_value(value: Json, type_: Type, unit: Unit | None = None) -> Value:
 def read_field(
     document: Mapping[str, Json], path: tuple[str, ...], type_: Type, unit: Unit | None = None
 ) -> Value | Unreadable:
-    """The value at the keys of `path`. What is missing, null or of another type is `Unreadable`."""
-    value: Json = document.get(path[0])
-    for step in path[1:]:
-        value = value.get(step) if isinstance(value, dict) else None
+    """The value at the keys of `path`; with `[*]` in it the list of all values there, flat.
+
+    What is missing, null or of another type is `Unreadable`, and so is a list with one such element.
+    """
+    value = _at(document.get(path[0]), path[1:])
     if value is None:
         return Unreadable("is missing")
     try:
         return read_value(value, type_, unit)
     except ReadingError as error:
         return Unreadable(str(error))
+
+
+def _at(value: Json, path: tuple[str, ...]) -> Json:
+    """What stands at the path below `value`; None where that, or an element on the way, is missing or null."""
+    for place, step in enumerate(path):
+        if step == EACH:
+            return _each(value, path[place + 1 :])
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _each(value: Json, path: tuple[str, ...]) -> Json:
+    """The same of each element of a list, in one flat list."""
+    if not isinstance(value, list):
+        return None
+    flat: list[Json] = []
+    for item in value:
+        found = _at(item, path)
+        if found is None:
+            return None
+        if EACH in path and isinstance(found, list):
+            flat.extend(found)
+        else:
+            flat.append(found)
+    return flat
 
 
 def _plain(value: Json, type_: Type) -> Value:

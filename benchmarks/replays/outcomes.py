@@ -81,6 +81,8 @@ class Results:
         return self._folder / f"{pack.name}-{revision(pack)}" / f"{run.id}.json"
 
 
+UNREAD = ("README.md", "policy_test.yaml")
+"""Files of a pack on which no decision rests."""
 _REVISIONS: dict[str, str] = {}
 
 
@@ -97,7 +99,7 @@ def revision(pack: Pack) -> str:
 
 def _contents(pack: Pack) -> Iterator[tuple[str, bytes]]:
     for path in pack.folder.iterdir():
-        if path.is_file() and path.name not in pack.files and path.suffix != ".md":
+        if path.is_file() and path.name not in pack.files and path.name not in UNREAD:
             yield path.name, path.read_bytes()
     for name, text in pack.files.items():
         yield name, text.encode()

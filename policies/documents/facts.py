@@ -8,6 +8,7 @@ import re2
 
 from policies.documents import keys
 from policies.documents.scalars import ROOTS, code, currency, dotted_path, expandable, identifier, seconds, simple_type
+from policies.expressions import EACH
 from policies.model import Fact, FactField, FileSource, HttpSource, Ruling
 from policies.nodes import ScalarNode, joined, listed
 from policies.patterns import Pattern
@@ -168,7 +169,8 @@ def _read_field(name: str, node: Node) -> FactField:
     mapping = node.mapping()
     mapping.check_keys(keys.FACT_FIELD, keys.LATER)
     at = mapping.get("at")
-    path = (name,) if at is None else at.convert(dotted_path)
+    path = (name,) if at is None else at.convert(_listed_path)
+    is_list = EACH in path
     kinds = [key for key in ("type", "money", "timestamp") if key in mapping]
     if len(kinds) != 1:
         mapping.fail("a field has one of type, money, timestamp")
@@ -176,9 +178,22 @@ def _read_field(name: str, node: Node) -> FactField:
         mapping.require("unit").fail("'unit' goes with 'money' only")
     if "timestamp" in mapping:
         mapping.require("timestamp").one_of(("iso",))
-        return FactField(name, path, TIMESTAMP, timestamp=True)
+        return FactField(name, path, _many(TIMESTAMP, is_list), timestamp=True)
     if "money" in mapping:
         unit = mapping.require("unit").choice(Unit)
         iso = mapping.require("money").convert(currency)
-        return FactField(name, path, money_type(iso), money_unit=unit, money_currency=iso)
-    return FactField(name, path, simple_type(mapping.require("type")))
+        return FactField(name, path, _many(money_type(iso), is_list), money_unit=unit, money_currency=iso)
+    return FactField(name, path, _many(simple_type(mapping.require("type")), is_list))
+
+
+def _many(type_: Type, is_list: bool) -> Type:
+    return list_of(type_) if is_list else type_
+
+
+def _listed_path(text: str) -> tuple[str, ...]:
+    """`items[*].sku` as keys and `EACH` steps. `ValueError` for an empty step, and where a `[*]` stands alone."""
+    steps: list[str] = []
+    for part in text.split("."):
+        name = part.removesuffix(EACH)
+        steps += dotted_path(name) if name == part else (*dotted_path(name), EACH)
+    return tuple(steps)

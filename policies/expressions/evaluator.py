@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from policies.arithmetic import AmountError
 from policies.expressions.errors import EvaluationError, Mismatch
-from policies.expressions.functions import FUNCTIONS, is_in
+from policies.expressions.functions import FUNCTIONS
+from policies.expressions.lists import is_in
 from policies.expressions.operators import compare, compute, negate, words
 from policies.expressions.run import Run, expect
 from policies.expressions.scope import dotted

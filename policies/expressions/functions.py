@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from policies.arithmetic import rounded
-from policies.expressions import signatures
+from policies.expressions import lists, signatures
 from policies.expressions.errors import Mismatch
-from policies.expressions.operators import EQUATABLE, ORDERED, SIGNED, compare, compute, negate, same_kind, words
+from policies.expressions.lists import is_in, items_of, uniform
+from policies.expressions.operators import ORDERED, SIGNED, compare, compute, negate, words
 from policies.expressions.run import TEXT_PER_COST, Run
 from policies.expressions.syntax import Comparator, Operator
 from policies.values import Kind, Money, Type, Value, kind_of
@@ -36,7 +37,7 @@ class Function:
 
 
 def _sum(run: Run, type_: Type, arguments: tuple[Value, ...]) -> Value:
-    items = _uniform(run, arguments[0], SIGNED)
+    items = uniform(run, arguments[0], SIGNED)
     if not items:
         return _nothing(type_)
     total = items[0]
@@ -57,12 +58,12 @@ def _nothing(type_: Type) -> Value:
 
 
 def _count(run: Run, _: Type, arguments: tuple[Value, ...]) -> Value:
-    return Decimal(len(_items(run, arguments[0])))
+    return Decimal(len(items_of(run, arguments[0])))
 
 
 def _extreme(comparator: Comparator) -> Callable[[Run, Type, tuple[Value, ...]], Value]:
     def pick(run: Run, _: Type, arguments: tuple[Value, ...]) -> Value:
-        items = _uniform(run, arguments[0] if len(arguments) == 1 else arguments, ORDERED)
+        items = uniform(run, arguments[0] if len(arguments) == 1 else arguments, ORDERED)
         if not items:
             raise Mismatch("an empty list has neither a least nor a greatest element")
         best = items[0]
@@ -88,20 +89,6 @@ def _round(_run: Run, _: Type, arguments: tuple[Value, ...]) -> Value:
     if isinstance(value, Decimal):
         return rounded(value, places)
     raise Mismatch(f"round does not apply to {words(kind_of(value))}")
-
-
-def _distinct(run: Run, _: Type, arguments: tuple[Value, ...]) -> Value:
-    return tuple(dict.fromkeys(_uniform(run, arguments[0], EQUATABLE)))
-
-
-def _all_in(run: Run, _: Type, arguments: tuple[Value, ...]) -> Value:
-    items, allowed = _pair(run, arguments)
-    return items <= allowed
-
-
-def _any_in(run: Run, _: Type, arguments: tuple[Value, ...]) -> Value:
-    items, listed = _pair(run, arguments)
-    return not items.isdisjoint(listed)
 
 
 def _contains(run: Run, _: Type, arguments: tuple[Value, ...]) -> Value:
@@ -160,45 +147,9 @@ def _today(run: Run, _: Type, _none: tuple[Value, ...]) -> Value:
 # --- what they share
 
 
-def _items(run: Run, value: Value) -> tuple[Value, ...]:
-    if not isinstance(value, tuple):
-        raise Mismatch(f"{words(kind_of(value))} is not a list")
-    run.spend(len(value))
-    return value
-
-
-def _uniform(run: Run, value: Value, kinds: frozenset[Kind]) -> tuple[Value, ...]:
-    """The elements of a list, all of one kind out of `kinds`, and money of one currency."""
-    items = _items(run, value)
-    if items:
-        kind = same_kind(items[0], items[0])
-        if kind not in kinds:
-            raise Mismatch(f"{words(kind)} cannot stand in this list")
-        for item in items[1:]:
-            same_kind(items[0], item)
-    return items
-
-
-def _pair(run: Run, arguments: tuple[Value, ...]) -> tuple[frozenset[Value], frozenset[Value]]:
-    left, right = (_uniform(run, argument, EQUATABLE) for argument in arguments)
-    if left and right:
-        same_kind(left[0], right[0])
-    return frozenset(left), frozenset(right)
-
-
-def is_in(run: Run, item: Value, items: Value) -> bool:
-    """Whether a list holds the item. All of its elements are of the item's kind, or it is an error."""
-    elements = _items(run, items)
-    if kind_of(item) not in EQUATABLE:
-        raise Mismatch(f"{words(kind_of(item))} cannot be looked for in a list")
-    for element in elements:
-        same_kind(item, element)
-    return item in elements
-
-
 def _mapped(run: Run, function: Callable[[str], str], value: Value, name: str) -> Value:
     if isinstance(value, tuple):
-        return tuple(_mapped(run, function, item, name) for item in _items(run, value))
+        return tuple(_mapped(run, function, item, name) for item in items_of(run, value))
     if not isinstance(value, str):
         raise Mismatch(f"{name} does not apply to {words(kind_of(value))}")
     run.spend(len(value) // TEXT_PER_COST)
@@ -221,9 +172,12 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         "max": Function(1, _MANY, signatures.extreme, _extreme(Comparator.MORE), "the greatest of {*}"),
         "abs": Function(1, 1, signatures.signed, _abs, "{0} without its sign"),
         "round": Function(2, 2, signatures.round_, _round, "{0} rounded to {1} decimal places"),
-        "distinct": Function(1, 1, signatures.distinct, _distinct, "{0} without repetitions"),
-        "all_in": Function(2, 2, signatures.two_lists, _all_in, "each of {0} is one of {1}"),
-        "any_in": Function(2, 2, signatures.two_lists, _any_in, "at least one of {0} is one of {1}"),
+        "distinct": Function(1, 1, signatures.distinct, lists.distinct, "{0} without repetitions"),
+        "all_in": Function(2, 2, signatures.two_lists, lists.all_in, "each of {0} is one of {1}"),
+        "any_in": Function(2, 2, signatures.two_lists, lists.any_in, "at least one of {0} is one of {1}"),
+        "count_in": Function(2, 2, signatures.count_in, lists.count_in, "how many of {0} are one of {1}"),
+        "without": Function(2, 2, signatures.without, lists.without, "{0} without those of {1}"),
+        "pairs": Function(2, 2, signatures.pairs, lists.pairs, "each of {0} with that of {1} in the same place"),
         "contains": Function(2, 2, signatures.contains, _contains, "{0} contains {1}"),
         "lower": Function(1, 1, signatures.lower, _lower, "{0} in lower case"),
         "domain": Function(1, 1, signatures.domain, _domain, "the domain of {0}"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _ROUNDABLE = frozenset({Kind.NUMBER, Kind.MONEY})
 _DAYS = frozenset({Kind.DATE, Kind.TIMESTAMP})
 _TEXT = frozenset({Kind.STRING})
+_PAIRED = frozenset({Kind.STRING, Kind.NUMBER, Kind.DATE})
 
 
 def sum_(types: tuple[Type, ...]) -> Type:
@@ -51,6 +52,22 @@ def two_lists(types: tuple[Type, ...]) -> Type:
     left, right = (_one_of(element(each), EQUATABLE) for each in types)
     check_same(left, right)
     return BOOLEAN
+
+
+def count_in(types: tuple[Type, ...]) -> Type:
+    two_lists(types)
+    return INTEGER
+
+
+def without(types: tuple[Type, ...]) -> Type:
+    two_lists(types)
+    return list_of(element(types[0]))
+
+
+def pairs(types: tuple[Type, ...]) -> Type:
+    for each in types:
+        _one_of(element(each), _PAIRED)
+    return list_of(STRING)
 
 
 def contains(types: tuple[Type, ...]) -> Type:

@@ -32,7 +32,7 @@ SAMPLES: dict[str, Value] = {
     "timestamp": datetime(2026, 3, 1, tzinfo=UTC),
     "duration": timedelta(days=1),
     "numbers": (Decimal(1), Decimal(2)),
-    "strings": ("a@b.example",),
+    "strings": ("a@b.example", "c@d.example"),
     "dollars": (Money(Decimal(1), "USD"),),
     "record": {"a": Decimal(1)},
     "records": ({"a": Decimal(1)},),
