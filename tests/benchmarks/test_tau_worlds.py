@@ -89,6 +89,7 @@ def test_a_change_is_seen_by_the_next_decision_and_by_no_other_run() -> None:
 
 
 def test_the_older_back_end_never_stores_the_cabin() -> None:
+    """What the facts tell is then what it really holds, however wrong."""
     world = airline()
     world.keeps_cabin = True
     world.apply("update_reservation_flights", CHANGE, None)
@@ -194,6 +195,7 @@ def test_the_check_beside_the_gate_knows_the_rules(
 
 
 def test_arguments_that_are_not_the_tools_are_not_judged() -> None:
+    """Nothing can be said of a call that no back end could carry out."""
     assert broken(airline(), "cancel_reservation", {}) is None
 
 
@@ -237,6 +239,7 @@ def test_the_shops_writes_move_status_and_gift_cards() -> None:
     ],
 )
 def test_the_check_beside_the_gate_knows_the_shop(made: dict[str, Any], rules: set[str]) -> None:
+    """Place by place, and with as many of each item as the order has."""
     world = shop()
     world.customer = "ada"
     given = {"order_id": "#1", "item_ids": ["1"], "new_item_ids": ["2"], "payment_method_id": "gift", **made}

@@ -57,6 +57,7 @@ def test_an_empty_list_is_a_value() -> None:
 
 
 def test_a_null_in_a_list_is_a_gap() -> None:
+    """A list with a hole would be shorter than what it stands for: none is read."""
     assert isinstance(read_field({"lines": [{"sku": None}]}, ("lines", EACH, "sku"), list_of(STRING)), Unreadable)
 
 
