@@ -133,10 +133,10 @@ class Gate:
         if self._over or self._closing or leg != self._leg or self._going_on:
             return []
         self._leg_over = True
-        if not self._ended and (back := self.leg_broke()):
+        events = self._reader.end()
+        if not self._ended and wire.TurnEnded() not in events and (back := self.leg_broke()):
             return back
-        commands = self._take(self._reader.end())
-        return [*commands, *self._settle()]
+        return [*self._take(events), *self._settle()]
 
     def break_off(self, breach: wire.Breach) -> list[Command]:
         """The bytes cannot be framed."""

@@ -26,9 +26,14 @@ def _unseen(entry: FrameRead, hidden: Collection[Key]) -> FrameRead:
 
 
 def _has_finished(value: object) -> bool:
-    """Whether a frame says why a choice ended, beside what else it says."""
-    choices = value.get("choices") if isinstance(value, dict) else None
-    return any(isinstance(choice, dict) and choice.get("finish_reason") for choice in choices or ())
+    """Whether a frame says why a choice ended, or that all did, beside what else it says."""
+    if not isinstance(value, dict):
+        return False
+    choices = [*(value.get("choices") or ()), *(value.get("candidates") or ())]
+    reasons = [
+        choice.get("finish_reason") or choice.get("finishReason") for choice in choices if isinstance(choice, dict)
+    ]
+    return any(reasons) or value.get("done") is True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A scripted model provider: Anthropic Messages and OpenAI Chat Completions over HTTP, streamed and not.
+"""A scripted model provider over HTTP, streamed and not: Anthropic Messages, OpenAI Chat Completions, Gemini, Ollama.
 
 It refuses what the real ones refuse and records every request. It shares no code with the product, which is tested
 against it.
@@ -15,7 +15,9 @@ from proxy.demo import anthropic_wire, chat_wire
 from proxy.demo.admission import admitted_anthropic, admitted_chat, parsed
 from proxy.demo.asked import anthropic_asked, chat_asked
 from proxy.demo.delivery import Dialogue, arranged, deliver
+from proxy.demo.gemini_server import GeminiServer
 from proxy.demo.identifiers import Identifiers
+from proxy.demo.ollama_server import OllamaServer
 from proxy.demo.saying import said, tokens
 from proxy.demo.servers import CLAUDE, OPENAI
 from proxy.demo.turns import Delivery, Dialect, HttpError, Turn, Verbatim
@@ -71,6 +73,8 @@ class Provider:
             app.router.add_post(f"{prefix}/chat/completions", self._chat)
             app.router.add_get(f"{prefix}/models", self._models)
             app.router.add_get(f"{prefix}/models/{{model}}", self._model)
+        GeminiServer(self).add_to(app)
+        OllamaServer(self).add_to(app)
         app.router.add_route("*", "/{rest:.*}", self._not_found)
         return app
 
@@ -108,7 +112,7 @@ class Provider:
         raw = await request.read()
         result = self._admitted(request, raw, dialect)
         refused = result.message if isinstance(result, HttpError) else ""
-        return result, self._record(request, raw, refused)
+        return result, self.record(request, raw, refused)
 
     def _admitted(self, request: web.Request, raw: bytes, dialect: Dialect) -> Admitted | HttpError:
         body = parsed(request.headers, raw, dialect, counting=request.path.endswith("/count_tokens"))
@@ -118,7 +122,8 @@ class Provider:
             return admitted_chat(body, self.chat)
         return admitted_anthropic(body, ",".join(request.headers.getall("anthropic-beta", [])), self.anthropic)
 
-    def _record(self, request: web.Request, raw: bytes, refused: str = "") -> int:
+    def record(self, request: web.Request, raw: bytes, refused: str = "") -> int:
+        """Keep a request; the number under which it is kept."""
         headers = tuple((key.decode("latin-1"), value.decode("latin-1")) for key, value in request.raw_headers)
         self.received.append(Received(request.method, request.raw_path, headers, raw, refused))
         return len(self.received) - 1
@@ -169,7 +174,7 @@ class Provider:
         return web.json_response({"input_tokens": counted}, headers=_headers(Dialect.ANTHROPIC, self.identifiers))
 
     async def _models(self, request: web.Request) -> web.StreamResponse:
-        self._record(request, await request.read())
+        self.record(request, await request.read())
         if _speaks(request) is Dialect.CHAT:
             return web.json_response({"object": "list", "data": [_chat_model(name) for name in _CHAT_MODELS]})
         names = list(_MODELS)
@@ -177,7 +182,7 @@ class Provider:
         return web.json_response(page | {"first_id": names[0], "last_id": names[-1]})
 
     async def _model(self, request: web.Request) -> web.StreamResponse:
-        self._record(request, await request.read())
+        self.record(request, await request.read())
         name, dialect = request.match_info["model"], _speaks(request)
         if dialect is Dialect.CHAT and name in _CHAT_MODELS:
             return web.json_response(_chat_model(name))
@@ -187,7 +192,7 @@ class Provider:
         return await self._send_error(request, dialect, HttpError(404, kind, f"model: {name}"), Delivery())
 
     async def _not_found(self, request: web.Request) -> web.StreamResponse:
-        self._record(request, await request.read())
+        self.record(request, await request.read())
         dialect = _speaks(request)
         if dialect is Dialect.CHAT:
             text = f"Invalid URL ({request.method} {request.path})"

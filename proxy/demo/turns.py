@@ -17,6 +17,8 @@ Document: TypeAlias = "dict[str, Any]"  # one JSON object as a provider's client
 class Dialect(Enum):
     ANTHROPIC = "anthropic"
     CHAT = "chat"
+    GEMINI = "gemini"
+    OLLAMA = "ollama"
 
 
 class Stop(Enum):

@@ -28,7 +28,7 @@ _WRAPPED: Final = ("error", "output", "result")
 class GeminiTranscript:
     def __init__(self, body: bytes) -> None:
         self._members = camel(envelope.members(body))
-        contents = self._members.get("contents", b"[]")
+        contents = self._members.get("contents", self._members.get("messages", b"[]"))  # a part of a history
         self.messages: Sequence[bytes] = [contents] if contents.startswith(b"{") else envelope.list_or_none(contents)
         self._turns: list[SideTurn] | None = None
         self._answers: dict[bytes, list[frozenset[str]]] = {}
@@ -192,7 +192,8 @@ def _read_result(turn: SideTurn, raw: bytes, open_calls: list[CallSeen]) -> None
     value = members[only] if only in _WRAPPED else response
     said: Any = envelope.value_of(value) if value.startswith(b'"') else None
     text = said if isinstance(said, str) else value.decode()
-    turn.results.append(result_seen(call.id if call is not None else unpaired(name), text, is_error="error" in members))
+    call_id = call.id if call is not None else unpaired(name)
+    turn.results.append(result_seen(call_id, text, is_error="error" in members, stated=name))
 
 
 def _is_of(call: str, name: str) -> bool:

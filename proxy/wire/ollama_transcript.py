@@ -144,7 +144,8 @@ def _read_result(turn: SideTurn, message: dict[str, Any], open_calls: list[CallS
         open_calls.remove(call)
     text = message.get(TEXT_KIND)
     said = call.id if call is not None else unpaired(str(name))
-    turn.results.append(result_seen(said, text if isinstance(text, str) else "", is_error=False))
+    content = text if isinstance(text, str) else ""
+    turn.results.append(result_seen(said, content, is_error=False, stated=str(name)))
 
 
 def _is_of(call: str, name: str) -> bool:

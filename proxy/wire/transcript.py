@@ -42,12 +42,17 @@ class CallSeen:
 
 @dataclass(frozen=True, slots=True)
 class ResultSeen:
-    """A result in a user-side turn. `value` is strict JSON where the content is that, else its text."""
+    """A result in a user-side turn. `value` is strict JSON where the content is that, else its text.
+
+    `stated` is what the message itself says of its call, where that is no id and `call` was found by what stands
+    before: the meaning of a turn depends on that turn alone.
+    """
 
     call: str
     value: Json
     is_error: bool
     digest: str
+    stated: str | None = None
 
 
 @dataclass(slots=True)
@@ -71,7 +76,9 @@ class SideTurn:
         """The digest of what this turn says."""
         text = "".join("".join(self.texts).split())
         calls: list[Json] = [[call.id, call.name, call.digest] for call in self.calls]
-        results: list[Json] = [[result.call, result.digest] for result in self.results]
+        results: list[Json] = [
+            [result.call if result.stated is None else result.stated, result.digest] for result in self.results
+        ]
         others: list[Json] = list(self.other)
         said: list[Json] = [self.side.value, text, calls, results, others]
         return hashlib.sha256(strict_json.canonical(said)).digest()
@@ -165,7 +172,7 @@ def call_seen(call_id: str, name: str, text: str) -> CallSeen:
     return CallSeen(call_id, name, value, strict_json.digest(value))
 
 
-def result_seen(call_id: str, content: str, *, is_error: bool) -> ResultSeen:
+def result_seen(call_id: str, content: str, *, is_error: bool, stated: str | None = None) -> ResultSeen:
     """A result by its text."""
     value: Json = content
     try:
@@ -174,4 +181,4 @@ def result_seen(call_id: str, content: str, *, is_error: bool) -> ResultSeen:
         value = content
     text = "".join(content.split()).encode(errors="surrogatepass")
     digest = strict_json.digest(value) if isinstance(value, dict) else hashlib.sha256(text).hexdigest()
-    return ResultSeen(call_id, value, is_error, digest)
+    return ResultSeen(call_id, value, is_error, digest, stated)

@@ -87,6 +87,15 @@ def test_both_spellings_and_dropped_ids_mean_the_same() -> None:
     assert one == other
 
 
+def test_the_meaning_of_a_turn_depends_on_that_turn_alone() -> None:
+    """Read behind the turn that called or by itself, results mean the same: a known prefix is not read again."""
+    results = user(answer("look", {"a": 1}), answer("pay", {}))
+    whole = transcript(USER, model(call("look", {}), call("pay", {})), results).turns()
+    alone = GeminiTranscript(json.dumps({"messages": [results]}).encode()).turns()
+    assert whole[2].meaning() == alone[0].meaning()
+    assert whole[2].results[0].call != alone[0].results[0].call
+
+
 def test_a_member_under_two_names_is_refused() -> None:
     """Two parsers would take two of them."""
     part = {"functionCall": {"name": "a"}, "function_call": {"name": "b"}}
