@@ -34,10 +34,10 @@ def answer(judgment: Judgment, identity: str | None) -> Answer:
     if decision.ruling is Ruling.ALLOW:
         changed = judgment.as_released
         return RELEASED if changed is None else Released(changed.raw)
+    result = canonical(structured_result(decision, judgment.receipt, judgment.escalation)).decode()
     if not hears_model(judgment.proposal, decision, judgment.revision, identity):
-        return Replaced(decision.reply)
-    result = structured_result(decision, judgment.receipt, judgment.escalation)
-    return Returned(canonical(result).decode(), decision.reply)
+        return Replaced(decision.reply, result)
+    return Returned(result, decision.reply)
 
 
 def hears_model(proposal: Proposal, decision: Decision, revision: Revision, identity: str | None) -> bool:

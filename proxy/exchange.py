@@ -301,7 +301,7 @@ class Exchange:
                     self.summary.observed.append(name)
                     self._verdicts.saw(name)
                 case Finish():
-                    pass
+                    await self._onward.ended(self._scene)
                 case RefuseTogether(keys=keys):
                     queue.extendleft(reversed(self._refuse(keys, RefusalCause.REFUSED_TOGETHER)))
                 case Remember(turn=turn):

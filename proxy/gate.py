@@ -27,7 +27,7 @@ from proxy.gate_commands import (
     Remember,
     Write,
 )
-from proxy.held import Frames, Held, Stage, before_a_wait
+from proxy.held import Frames, Held, Stage, before_a_wait, owed_results
 from proxy.legs import WayBack, tells_error
 from proxy.wire import events as wire
 from proxy.wire.dialect import Judged, Reader, Writer
@@ -216,7 +216,7 @@ class Gate:
             if isinstance(answer, wire.Returned) and not self._closing:
                 held.stage = Stage.WAITING
             else:
-                self._resolve(key, wire.Replaced(answer.text) if isinstance(answer, wire.Returned) else answer)
+                self._resolve(key, answer.replaced() if isinstance(answer, wire.Returned) else answer)
         return [*self._settle(), *self._flush()] if self._ended or self._leg_over else self._flush()
 
     def _take(self, events: Sequence[wire.WireEvent]) -> list[Command]:
@@ -324,7 +324,7 @@ class Gate:
     def _say(self, keys: Sequence[wire.Key]) -> None:
         """The customer reads these refusals, since the model cannot hear them."""
         for key in keys:
-            self._resolve(key, wire.Replaced(self._calls[key].returned.text))
+            self._resolve(key, self._calls[key].returned.replaced())
 
     def _may_go_on(self) -> bool:
         return self._memory is not None and self._ended and self._memory.may_go_on()
@@ -355,7 +355,7 @@ class Gate:
         if self._memory is None:
             return []
         answers = {key: self._judged[key].answer for key in self._leg_calls if key in self._judged}
-        turn = self._memory.ended(answers, hidden, results)
+        turn = self._memory.ended(answers, hidden, results, owed_results(self._leg_calls, self._calls))
         return [Remember(turn)] if turn is not None else []
 
     def _flush(self, without: Sequence[wire.FrameRead] = ()) -> list[Command]:

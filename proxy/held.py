@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from interceptors.calls import MalformedToolCall
+from interceptors.calls import Cause, MalformedToolCall
 from proxy.wire import envelope
-from proxy.wire.events import Released, Returned, WholeText
+from proxy.wire.events import Released, Replaced, Returned, WholeText
 from proxy.wire.transcript import HiddenResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from proxy.wire.events import Answer, Content, FrameRead, Key, Material
     from proxy.wire.sse import Frame
@@ -42,6 +42,12 @@ class Held:
         return isinstance(self.call, WholeText)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it was said to its end, well or not."""
+        is_cut = isinstance(self.call, MalformedToolCall) and self.call.cause is Cause.CUT_OFF
+        return self.call is not None and not is_cut
+
+    @property
     def may_run(self) -> bool:
         """Whether it was read in one way only and to its end."""
         return not isinstance(self.call, MalformedToolCall | None)
@@ -60,15 +66,22 @@ class Held:
     def result(self) -> HiddenResult:
         """What the model gets for a call whose refusal it is to hear."""
         assert self.material is not None
-        toolset, provider_id = self.material.extra.get("toolset_name"), self.material.extra.get("id")
-        return HiddenResult(
-            self.material.id,
-            self.material.name,
-            self.material.kind,
-            self.returned.content,
-            toolset if isinstance(toolset, str) else "",
-            provider_id if isinstance(provider_id, str) else "",
-        )
+        return _result(self.material, self.returned.content)
+
+
+def _result(material: Material, content: str) -> HiddenResult:
+    named = (material.extra.get(member) for member in ("toolset_name", "id"))
+    toolset, provider_id = (name if isinstance(name, str) else "" for name in named)
+    return HiddenResult(material.id, material.name, material.kind, content, toolset, provider_id)
+
+
+def owed_results(keys: Iterable[Key], calls: Mapping[Key, Held]) -> list[HiddenResult]:
+    """What a provider that keeps its own turn is owed for calls that code answered; one that was cut off is none."""
+    return [
+        _result(held.material, held.answer.content)
+        for held in (calls[key] for key in keys)
+        if isinstance(held.answer, Replaced) and held.material is not None and held.is_whole and not held.is_text
+    ]
 
 
 class Frames:

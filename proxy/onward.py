@@ -56,7 +56,8 @@ class Onward:
     ) -> TurnMemory | None:
         """What the turn must remember; None where nothing of it could be hidden. `asks_again`: an answer that does not
         fit its schema is."""
-        if not asks_again and not may_hear_model(revision, scene.identity) and not injects(revision):
+        is_kept = self._dialect.continuation.named(()) is not None
+        if not is_kept and not asks_again and not may_hear_model(revision, scene.identity) and not injects(revision):
             return None
         return TurnMemory(
             self._dialect.continuation,
@@ -90,6 +91,10 @@ class Onward:
             tenant=scene.tenant,
             mark=self.mark,
         )
+
+    async def ended(self, scene: Scene) -> None:
+        """The turn is over, as its dialect ends one."""
+        await self._ledger.used(self._prepared, scene.tenant)
 
     def close(self) -> None:
         for leg in self.legs:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from proxy.wire.elsewhere import elsewhere
 from proxy.wire.paths import Address, variables_of
 from proxy.wire.registry import DIALECTS
+from proxy.wire.unserved import why_unserved
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -74,13 +75,14 @@ def route(
     shape = next((dialect for dialect in DIALECTS if dialect.provider == provider), DIALECTS[0])
     if problem := _oddity(path):
         return Refused(shape, problem)
-    for upstream, rest in _readings(path, upstreams):
+    readings = _readings(path, upstreams)
+    for upstream, rest in readings:
         for dialect in DIALECTS if method == "POST" else ():
             if (at := _address(dialect, rest, query)) is not None:
                 name = upstream or dialect.provider
                 target = rest + question + query
                 return Mediated(dialect, name, target, at) if name in upstreams else _missing(dialect, name)
-    upstream, rest = _readings(path, upstreams)[-1]
+    upstream, rest = next((reading for reading in readings if reading[0]), readings[0])
     target, name = rest + question + query, upstream or provider
     passive = [dialect for dialect in DIALECTS if any(_fits(method, rest, row) for row in dialect.passive)]
     if passive:
@@ -94,6 +96,8 @@ def route(
         dialect = next(each for each in DIALECTS if each.provider == family.provider)
         name = upstream or family.provider
         return Unexamined(dialect, name, target, rest, family.name) if name in upstreams else _missing(dialect, name)
+    if why := why_unserved(method, rest):
+        return Refused(shape, f"{method} {path} is not served: {why}")
     return Refused(shape, f"{method} {path} is not a route of this gate; the configuration can name it in pass_through")
 
 
@@ -104,9 +108,13 @@ def provider_of(headers: Mapping[str, str]) -> str:
 
 
 def _readings(path: str, upstreams: Collection[str]) -> list[tuple[str | None, str]]:
-    """As a provider's own path, and, where it is `/{name}/rest`, as one for the upstream of that name."""
+    """As a provider's own path, and, where it is `/{name}/rest`, as one for the upstream of that name. Azure's paths
+    begin as a provider is named: there the name comes first."""
     name, slash, rest = path[1:].partition("/")
-    return [(None, path), *([(name, slash + rest)] if slash and name in upstreams else [])]
+    if not slash or name not in upstreams:
+        return [(None, path)]
+    readings = [(None, path), (name, slash + rest)]
+    return readings[::-1] if any(dialect.provider == name for dialect in DIALECTS) else readings
 
 
 def _address(dialect: Dialect, path: str, query: str) -> Address | None:

@@ -5,17 +5,19 @@ Sans-IO. It knows the legs of one turn: what the provider said in each, and what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from proxy.held import value_of
 from proxy.wire.events import TEXT_KIND, CallCompleted, FrameRead, Released, Replaced
+from proxy.wire.standing import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from proxy.wire.events import Answer, Key, Material, WireEvent
     from proxy.wire.sse import Frame
+    from proxy.wire.standing import Named
     from proxy.wire.transcript import HiddenResult
     from proxy.wire.turn import Continuation
 
@@ -45,6 +47,7 @@ class Remembered:
     results: tuple[HiddenResult, ...] = ()
     order: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()  # ids of the calls that these results, and those of earlier legs, answer
+    standing: Standing | None = None  # where the provider keeps the turn
 
 
 class TurnMemory:
@@ -63,6 +66,9 @@ class TurnMemory:
         self._shown: list[bytes] = []  # of the same legs, what the client saw
         self._answered: list[str] = []
         self._tokens = 0
+        self._last: Named | None = None
+        self._known: Named | None = None  # the first answer's, where the provider keeps it
+        self._pending: Sequence[HiddenResult] = ()  # what the present leg went up with
         self.leg = 0
 
     @property
@@ -118,6 +124,8 @@ class TurnMemory:
         self._answered += [result.call for result in results if result.kind != TEXT_KIND]
         self._shown += [shown] if shown is not None else []
         self._tokens += self._recorder.output_tokens()
+        self._last = self._named()
+        self._pending = results
         self._splice.next_leg(*([_unseen(entry, hidden) for entry in part] for part in (self._joined, kept_back)))
         self._recorder = self._continuation.recorder(self._streamed, self._splice.blocks_before)
         self._joined, self._ids = [], []
@@ -126,22 +134,29 @@ class TurnMemory:
         return tuple(self._said), self._tokens
 
     def ended(
-        self, answers: Mapping[Key, Answer], hidden: Collection[Key], results: Sequence[HiddenResult]
+        self,
+        answers: Mapping[Key, Answer],
+        hidden: Collection[Key],
+        results: Sequence[HiddenResult],
+        owed: Sequence[HiddenResult] = (),
     ) -> Remembered | None:
         """The turn ended with this leg; None where nothing in it is hidden.
 
         `answers` are those of its calls: texts that the client reads in their place, and arguments with which calls
-        left in place of the model's own. `hidden` are those that the model hears of next time.
+        left in place of the model's own. `hidden` are those that the model hears of next time. `owed` answers those
+        that code replaced, for a provider that keeps the turn.
         """
         replaced = {key: answer.text for key, answer in answers.items() if isinstance(answer, Replaced)}
         released = {key: answer for key, answer in answers.items() if isinstance(answer, Released)}
         injected = {key: text for key, answer in released.items() if (text := answer.arguments) is not None}
+        standing = self._standing(self._named(), [*results, *owed]) if self.leg or results or owed else None
         if not (self.leg or hidden or injected) or not self.is_whole:
-            return None
+            return Remembered(b"", (), standing=standing) if standing is not None else None
         said = self._recorder.message(replaced)
         shown = self._recorder.message(replaced, hidden, injected)
         messages = [*self._said, *([said] if said is not None else [])]
-        return self._remembered(messages, [*self._shown, *([shown] if shown is not None else [])], results)
+        kept = self._remembered(messages, [*self._shown, *([shown] if shown is not None else [])], results)
+        return replace(kept, standing=standing)
 
     @property
     def has_ended(self) -> bool:
@@ -158,7 +173,21 @@ class TurnMemory:
         message = begun.message({}, unseen) if begun.entries else None
         texts = self._continuation.visible([message] if message is not None else []).texts
         said = self._continuation.said("\n\n".join([*texts, text]))
-        return self._remembered([*self._said, said], [*self._shown, said], ())
+        kept = self._remembered([*self._said, said], [*self._shown, said], ())
+        return replace(kept, standing=self._standing(self._last, self._pending))
+
+    def _named(self) -> Named | None:
+        """The present leg's answer; the first one's is what the client knows the turn by."""
+        named = self._continuation.named(self._recorder.entries)
+        self._known = self._known or named
+        return named
+
+    def _standing(self, last: Named | None, owed: Sequence[HiddenResult]) -> Standing | None:
+        if last is None or self._known is None or not any(last):
+            return None
+        ids = tuple(result.call for result in owed)
+        order = tuple(self._ids) if self._ids else ids
+        return Standing(self._known, last, tuple(owed), order, (*self._answered, *ids))
 
     def _remembered(
         self, messages: Sequence[bytes], shown: Sequence[bytes], results: Sequence[HiddenResult]

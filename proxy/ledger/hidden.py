@@ -59,8 +59,8 @@ class Hidden:
 
     `before` and `visible` are its key. `messages` stand in the place of the client's assistant turn. `results` go into
     the user-side turn behind it, all results in the `order` of these call ids. `id` marks the thinking that depends on
-    it. `depends` is the id of the hidden turn before it, without which its own thinking is worth nothing. `asked` is
-    who asked.
+    it. An entry that counts `once` is used up when the turn that it went up with has ended. `depends` is the id of the
+    hidden turn before it, without which its own thinking is worth nothing. `asked` is who asked.
     """
 
     id: str
@@ -74,6 +74,7 @@ class Hidden:
     answered: tuple[str, ...] = ()  # ids of the calls that the gate answered itself
     depends: str = ""
     asked: Asker = NOBODY
+    once: bool = False
 
 
 _encoder = msgspec.msgpack.Encoder()

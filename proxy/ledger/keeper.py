@@ -15,6 +15,8 @@ from proxy.ledger.outline import Outlines
 from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
 from proxy.wire.seal import SEALED
+from proxy.wire.standing import Held, pointer, pointer_turn
+from proxy.wire.transcript import CHAIN_START
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from proxy.ledger.outline import Outline
     from proxy.turn_memory import Remembered
     from proxy.wire.dialect import Dialect
+    from proxy.wire.standing import Standing
     from proxy.wire.transcript import Transcript
 
 _SEALED = SEALED.encode()
@@ -45,6 +48,7 @@ class Prepared:
     refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
     answered: frozenset[str] = frozenset()  # the calls whose results are the gate's own
     asker: Asker = NOBODY
+    used_once: tuple[Hidden, ...] = ()
 
 
 class Ledger:
@@ -84,22 +88,26 @@ class Ledger:
         """Keep the hidden part of an answer, durably, under `mark`. False where it could not be kept."""
 
         def write() -> None:
-            transcript = dialect.continuation.transcript(prepared.client_body)
-            place = restore(transcript, nothing_hidden, outline=self._outline(dialect, transcript, tenant))
-            hidden = Hidden(
-                mark,
-                place.root,
-                place.before,
-                turn.visible,
-                turn.messages,
-                turn.results,
-                turn.order,
-                tuple(refusals),
-                turn.answered,
-                prepared.mark,
-                prepared.asker,
-            )
-            self._vault.put(tenant, prepared.asker.subject, hidden, self._clock())
+            entries = [] if turn.standing is None else _pointers(prepared, turn.standing, refusals, mark)
+            if turn.messages:
+                transcript = dialect.continuation.transcript(prepared.client_body)
+                place = restore(transcript, nothing_hidden, outline=self._outline(dialect, transcript, tenant))
+                hidden = Hidden(
+                    mark,
+                    place.root,
+                    place.before,
+                    turn.visible,
+                    turn.messages,
+                    turn.results,
+                    turn.order,
+                    tuple(refusals),
+                    turn.answered,
+                    prepared.mark,
+                    prepared.asker,
+                )
+                entries.append(hidden)
+            for entry in entries:
+                self._vault.put(tenant, prepared.asker.subject, entry, self._clock())
 
         try:
             await asyncio.to_thread(write)
@@ -107,6 +115,15 @@ class Ledger:
             self._failed(str(error))
             return False
         return True
+
+    async def used(self, prepared: Prepared, tenant: str) -> None:
+        """The turn of this request has ended: what counts once is used up."""
+        if not prepared.used_once:
+            return
+        try:
+            await asyncio.to_thread(self._vault.forget, tenant, prepared.used_once)
+        except LedgerError as error:
+            self._failed(str(error))
 
     def erase(self, subject: str) -> int:
         """Remove what is kept about a subject (its digest). It blocks. Raises `LedgerError`."""
@@ -160,4 +177,27 @@ def _prepared(client_body: bytes, found: Restored, body: bytes) -> Prepared:
         found.ambiguous,
         found.refusals,
         frozenset(call for entry in found.entries for call in entry.answered),
+        used_once=tuple(entry for entry in found.entries if entry.once),
     )
+
+
+def _pointers(prepared: Prepared, standing: Standing, refusals: Sequence[Refusal], mark: str) -> list[Hidden]:
+    """What is owed to a turn that the provider keeps, under each name by which a request may go on with it."""
+    heard = [Refusal(tool, digest, "") for tool, digest in prepared.refusals.elements()]
+    return [
+        Hidden(
+            mark,
+            root_of(turn),
+            CHAIN_START,
+            turn.meaning(),
+            (pointer(held, last),),
+            standing.results,
+            standing.order,
+            (*heard, *refusals),
+            standing.answered,
+            asked=prepared.asker,
+            once=held is Held.CONVERSATION,
+        )
+        for held, known, last in standing.pairs()
+        for turn in (pointer_turn(held, known),)
+    ]

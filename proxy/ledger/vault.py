@@ -162,6 +162,13 @@ class Vault:
             self._flag[0] = _SOMETHING
             connection.execute(_PUT, row)
 
+    def forget(self, tenant: str, entries: Sequence[Hidden]) -> None:
+        """Remove these entries."""
+        rows = [(self._digest(b"place", tenant, each.before, each.visible), each.id) for each in entries]
+        with self._using() as connection, self._writing():
+            connection.executemany("DELETE FROM hidden WHERE place = ? AND id = ?", rows)
+            self._look()
+
     def touch(self, tenant: str, entries: list[Hidden], now: datetime) -> None:
         """These entries were needed: their time begins anew. Written at most once in a tenth of it."""
         until = now.timestamp() + self._seconds

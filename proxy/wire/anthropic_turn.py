@@ -37,6 +37,9 @@ class AnthropicContinuation:
         texts = [_text_block(remarked(result.content)) for result in results if result.kind == TEXT_KIND]
         return [message_of("user", [*calls, *texts])]
 
+    def named(self, entries: Sequence[FrameRead]) -> None:
+        """Each request holds its whole history."""
+
     def said(self, text: str) -> bytes:
         return message_of("assistant", [envelope.encode({"type": "text", "text": text})])
 

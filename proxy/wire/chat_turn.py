@@ -39,6 +39,9 @@ class ChatContinuation:
         texts = [remarked(result.content) for result in results if result.kind == TEXT_KIND]
         return [*calls, *(envelope.encode({"role": "user", "content": text}) for text in texts)]
 
+    def named(self, entries: Sequence[FrameRead]) -> None:
+        """Each request holds its whole history."""
+
     def said(self, text: str) -> bytes:
         return envelope.encode({"role": "assistant", "content": text})
 

@@ -154,9 +154,13 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The call does not run; `text` is what the customer reads in its place."""
+    """The call does not run; `text` is what the customer reads in its place.
+
+    `content` is its result, as JSON text, for a provider that keeps its own turn and asks for one.
+    """
 
     text: str
+    content: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,10 @@ class Returned:
 
     content: str
     text: str
+
+    def replaced(self) -> Replaced:
+        """The same where the model cannot hear it."""
+        return Replaced(self.text, self.content)
 
 
 @dataclass(frozen=True, slots=True)

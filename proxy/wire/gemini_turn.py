@@ -39,6 +39,9 @@ class GeminiContinuation:
         texts = [envelope.encode({"text": remarked(result.content)}) for result in results if result.kind == TEXT_KIND]
         return [content("user", [*calls, *texts])]
 
+    def named(self, entries: Sequence[FrameRead]) -> None:
+        """Each request holds its whole history."""
+
     def said(self, text: str) -> bytes:
         return content("model", [envelope.encode({"text": text})])
 

@@ -37,6 +37,9 @@ class OllamaContinuation:
         texts = [remarked(result.content) for result in results if result.kind == TEXT_KIND]
         return [*calls, *(envelope.encode({"role": "user", TEXT_KIND: text}) for text in texts)]
 
+    def named(self, entries: Sequence[FrameRead]) -> None:
+        """Each request holds its whole history."""
+
     def said(self, text: str) -> bytes:
         return envelope.encode({"role": "assistant", TEXT_KIND: text})
 

@@ -89,7 +89,12 @@ def _text(members: Mapping[str, bytes], member: str) -> str:
 class OpenAIChat:
     name = "openai-chat"
     provider = "openai"
-    paths = ("/v1/chat/completions", "/chat/completions")
+    paths = (
+        "/v1/chat/completions",
+        "/chat/completions",
+        "/openai/v1/chat/completions",
+        "/openai/deployments/{deployment}/chat/completions",
+    )
     tool_members = _TOOL_MEMBERS
     passive = (("GET", "/v1/models"), ("GET", "/models"), ("GET", "/v1/models/{id}"), ("GET", "/models/{id}"))
     client_header = ""

@@ -9,6 +9,7 @@ from proxy.wire.anthropic_vertex import ANTHROPIC_ON_VERTEX
 from proxy.wire.gemini import GEMINI, GEMINI_ON_VERTEX
 from proxy.wire.ollama import OLLAMA_CHAT
 from proxy.wire.openai_chat import OPENAI_CHAT
+from proxy.wire.openai_responses import OPENAI_RESPONSES
 
 if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 DIALECTS: Final[tuple[Dialect, ...]] = (
     ANTHROPIC_MESSAGES,
     OPENAI_CHAT,
+    OPENAI_RESPONSES,
     GEMINI,
     GEMINI_ON_VERTEX,
     ANTHROPIC_ON_VERTEX,

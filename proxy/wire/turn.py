@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from proxy.wire.events import FrameRead, Key, Material
     from proxy.wire.sse import Frame
+    from proxy.wire.standing import Named
     from proxy.wire.transcript import HiddenResult, SideTurn, Transcript
 
 
@@ -83,6 +84,11 @@ class Continuation(Protocol):
 
     def results(self, results: Sequence[HiddenResult]) -> list[bytes]:
         """The messages that answer the calls of a turn."""
+        ...
+
+    def named(self, entries: Sequence[FrameRead]) -> Named | None:
+        """By what later requests may go on with the answer of these frames; None where a provider of this dialect keeps
+        no answers."""
         ...
 
     def said(self, text: str) -> bytes:

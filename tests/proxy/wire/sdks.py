@@ -35,6 +35,8 @@ def calls_found(dialect: Dialect, data: bytes, *, streamed: bool = True) -> Foun
     if dialect.name.startswith(("gemini", "ollama")):
         return (_gemini if dialect.name.startswith("gemini") else _ollama)(data, streamed)
     read = _anthropic if dialect.name.startswith("anthropic") else _openai
+    if dialect.name == "openai-responses":
+        read = _responses
     with warnings.catch_warnings(), _client(data, streamed) as client:
         warnings.simplefilter("ignore")  # of pydantic, on damaged streams
         return read(client, streamed)
@@ -107,6 +109,19 @@ def _ollama(data: bytes, streamed: bool) -> Found:
         for call in line.message.tool_calls or ():
             found[call.function.name, _plain(call.function.arguments)] += 1
     return found
+
+
+def _responses(http: httpx2.Client, streamed: bool) -> Found:
+    client = openai.OpenAI(api_key="k", max_retries=0, http_client=http)
+    if streamed:
+        with client.responses.stream(model="m", input="hi") as stream:
+            response: Any = stream.get_final_response()
+    else:
+        response = client.responses.create(model="m", input="hi")
+    calls = [item for item in response.output or () if item.type in ("function_call", "custom_tool_call")]
+    return Counter(
+        (item.name, _parsed(item.arguments or "{}" if item.type == "function_call" else item.input)) for item in calls
+    )
 
 
 def _parsed(arguments: str) -> str:

@@ -57,7 +57,9 @@ def test_a_fixture_holds_its_calls_back(dialect: Any, folder: Path) -> None:
     if meta["streamed"]:
         assert replay(dialect, bytewise(data), deny).data == result.data
     if result.breach is None:
-        with contextlib.suppress(openai.LengthFinishReasonError, ollama.ResponseError):  # a turn that was cut
+        with contextlib.suppress(
+            openai.LengthFinishReasonError, ollama.ResponseError, RuntimeError
+        ):  # a turn that was cut
             assert not sdks.calls_found(dialect, result.data, streamed=meta["streamed"])
 
 

@@ -25,7 +25,20 @@ json_values = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.text(max_size=3)
-            | st.sampled_from(["type", "index", "choices", "delta", "candidates", "content", "parts", "functionCall"]),
+            | st.sampled_from(
+                [
+                    "type",
+                    "index",
+                    "choices",
+                    "delta",
+                    "candidates",
+                    "content",
+                    "parts",
+                    "functionCall",
+                    "output",
+                    "item",
+                ]
+            ),
             inner,
             max_size=3,
         )
@@ -33,7 +46,18 @@ json_values = st.recursive(
     max_leaves=8,
 )
 
-MEMBERS = ("model", "stream", "tools", "functions", "mcp_servers", "container", "web_search_options", "messages")
+MEMBERS = (
+    "model",
+    "stream",
+    "tools",
+    "functions",
+    "mcp_servers",
+    "container",
+    "web_search_options",
+    "messages",
+    "input",
+    "prompt",
+)
 tool = st.dictionaries(st.sampled_from(["type", "name", "function", "custom", "input_schema"]), json_values, max_size=4)
 requests = st.dictionaries(st.sampled_from(MEMBERS), json_values | st.lists(tool, max_size=2), max_size=5)
 

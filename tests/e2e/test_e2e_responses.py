@@ -1,0 +1,301 @@
+"""Responses with the official SDK against a provider that stores its answers: refusals of every kind, both histories.
+
+The provider refuses what the real one refuses: a call without its output, an output without its call, reasoning apart
+from what follows it, an id that it does not know.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import openai
+import orjson
+import pytest
+
+from proxy.demo.responses_provider import ResponsesProvider
+from proxy.demo.turns import Block, Call, Text, Thinking, Turn
+from tests.e2e.harness import desk, session_header
+from tests.e2e.told import NO_READ, NO_WRITE, POLICY
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.e2e.harness import Desk
+
+TOOLS = [
+    {"type": "function", "name": name, "parameters": {"type": "object", "properties": {}}}
+    for name in ("read_allowed", "write_allowed", "read_refused", "write_refused", "write_told")
+]
+HM = Thinking("hm")
+ways = pytest.mark.parametrize("streamed", [True, False], ids=["stream", "body"])
+KEPT = ("replay", "stateless", "by_id", "conversation")
+kept = pytest.mark.parametrize("history", KEPT)
+
+
+def call(name: str, n: int = 1) -> Call:
+    return Call(name, f'{{"n": {n}}}')
+
+
+def turn(*parts: Any, **more: Any) -> Turn:
+    return Turn(tuple(parts), **more)
+
+
+@dataclass
+class Agent:
+    """An agent loop as it is written with the SDK. `history` says who keeps it."""
+
+    desk: Desk
+    provider: ResponsesProvider
+    streamed: bool
+    history: str
+    extra: dict[str, Any] = field(default_factory=dict)
+    items: list[Any] = field(default_factory=list)
+    last: str = ""
+    outputs: dict[str, str] = field(default_factory=dict)
+
+    async def say(self, words: str) -> str:
+        """What the customer reads, until the model is done; every call that comes is run."""
+        new: list[Any] = [{"role": "user", "content": words}]
+        read = ""
+        for _ in range(6):
+            response = await self.ask(new)
+            read += response.output_text
+            new = [self._run(item) for item in response.output if item.type.endswith("_call")]
+            if not new:
+                return read
+        raise AssertionError("the agent never came to an end")
+
+    async def ask(self, new: list[Any]) -> Any:
+        self.items += new
+        asked: dict[str, Any] = {"model": "m", "tools": TOOLS, **self.extra}
+        if self.history == "by_id":
+            asked |= {"input": new} | ({"previous_response_id": self.last} if self.last else {})
+        elif self.history == "conversation":
+            asked |= {"input": new, "conversation": "conv_1"}
+        else:
+            asked["input"] = list(self.items)
+            if self.history == "stateless":
+                asked |= {"store": False, "include": ["reasoning.encrypted_content"]}
+        async with openai.AsyncOpenAI(
+            base_url=f"{self.desk.url}/v1",
+            api_key="sk-test",
+            max_retries=0,
+            default_headers=session_header(),
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=False),
+        ) as client:
+            if self.streamed:
+                async with client.responses.stream(**asked) as stream:
+                    response: Any = await stream.get_final_response()
+            else:
+                response = await client.responses.create(**asked)
+        self.last = response.id
+        self.items += [item.model_dump(exclude_none=True, mode="json") for item in response.output]
+        for item in self.items:
+            item.pop("parsed_arguments", None)
+            for part in item.get("content", ()) if isinstance(item.get("content"), list) else ():
+                part.pop("parsed", None)
+        return response
+
+    def _run(self, item: Any) -> dict[str, Any]:
+        self.outputs[item.call_id] = item.name
+        return {"type": "function_call_output", "call_id": item.call_id, "output": '{"done": true}'}
+
+    @property
+    def ran(self) -> list[str]:
+        return list(self.outputs.values())
+
+
+@asynccontextmanager
+async def agent(
+    folder: Path, streamed: bool, history: str, *turns: Turn, policy: str = POLICY, **extra: Any
+) -> AsyncIterator[Agent]:
+    left = list(turns)
+
+    def script(_: Any) -> Any:
+        return left.pop(0)
+
+    provider = ResponsesProvider(script)
+    async with desk(folder, script, policy, upstream=provider.app()) as running:
+        yield Agent(running, provider, streamed, history, extra)
+
+
+def results(items: list[Any]) -> list[dict[str, Any]]:
+    """The gate's own results among items."""
+    outputs = [item["output"] for item in items if item.get("type") == "function_call_output"]
+    return [value for output in outputs if "isError" in (value := orjson.loads(output))]
+
+
+@ways
+@kept
+async def test_a_refusal_by_code_ends_the_turn_and_the_talk_goes_on(
+    tmp_path: Path, streamed: bool, history: str
+) -> None:
+    """The reply stands in the call's place; the next request is one that the provider takes. Where it keeps its own
+    turn, the hidden call has its output there; where the client keeps it, it stands as the client saw it."""
+    turns = turn(HM, Text("I try."), call("write_refused")), turn(HM, Text("Anything else?")), turn(Text("Bye."))
+    async with agent(tmp_path, streamed, history, *turns) as one:
+        assert await one.say("Pay") == f"I try.{NO_WRITE}"
+        assert await one.say("Well") == "Anything else?"
+        assert await one.say("Thanks") == "Bye."
+        assert one.provider.refused == []
+        assert one.ran == []
+        seen = one.provider.contexts[-1]
+        owed = [value["reason"] for value in results(seen)]
+        assert owed == (["no_write"] if history in ("by_id", "conversation") else [])
+        assert (NO_WRITE.encode() in orjson.dumps(seen)) or history in ("by_id", "conversation")
+
+
+@ways
+@kept
+async def test_a_refusal_to_the_model_goes_on_in_one_turn(tmp_path: Path, streamed: bool, history: str) -> None:
+    """The model hears the refusal; the client reads one answer under the first id; later requests hold both legs."""
+    turns = turn(HM, Text("I look."), call("read_refused")), turn(HM, Text("I may not.")), turn(HM, Text("Bye."))
+    async with agent(tmp_path, streamed, history, *turns) as one:
+        assert await one.say("Look") == "I look.I may not."
+        assert await one.say("Thanks") == "Bye."
+        assert one.provider.refused == []
+        assert len(one.provider.received) == 3
+        assert [value["reason"] for value in results(one.provider.contexts[1])] == ["no_read"]
+        seen = one.provider.contexts[2]
+        assert [value["reason"] for value in results(seen)] == ["no_read"]
+        kinds = [item.get("type", "message") for item in seen]
+        assert kinds[-7:] == [
+            "reasoning",
+            "message",
+            "function_call",
+            "function_call_output",
+            "reasoning",
+            "message",
+            "message",
+        ]
+
+
+@ways
+@kept
+async def test_a_refusal_beside_a_call_that_runs(tmp_path: Path, streamed: bool, history: str) -> None:
+    """The allowed call runs; the model hears of the other with its result, or, after `code`, the client reads it."""
+    pair = turn(HM, call("read_refused"), call("write_allowed", 2)), turn(HM, Text("One of two."))
+    mixed = turn(HM, call("write_refused", 3), call("read_allowed", 4)), turn(Text("The other."))
+    async with agent(tmp_path, streamed, history, *pair, *mixed, turn(Text("Bye."))) as one:
+        assert await one.say("Both") == "One of two."
+        assert one.ran == ["write_allowed"]
+        assert [value["reason"] for value in results(one.provider.contexts[1])] == ["no_read"]
+        assert await one.say("Again") == f"{NO_WRITE}The other."
+        assert one.ran == ["write_allowed", "read_allowed"]
+        assert await one.say("Thanks") == "Bye."
+        assert one.provider.refused == []
+
+
+@ways
+@kept
+async def test_rounds_end_and_the_same_call_ends_the_turn(tmp_path: Path, streamed: bool, history: str) -> None:
+    """Two rounds with the model at most: then the reply of the first refusal; what is owed is given next time."""
+    again = turn(HM, call("read_refused")), turn(HM, call("read_refused", 2)), turn(HM, call("read_refused", 3))
+    async with agent(tmp_path, streamed, history, *again, turn(Text("Bye."))) as one:
+        assert NO_READ in await one.say("Look")
+        assert await one.say("Thanks") == "Bye."
+        assert one.provider.refused == []
+        assert one.ran == []
+
+
+@ways
+async def test_the_ids_and_numbers_of_a_merged_turn(tmp_path: Path, streamed: bool) -> None:
+    """The first id, the last input, the sum of the output; a forced choice is lifted, the bound is what is left."""
+    turns = turn(Text("A."), call("read_refused")), turn(Text("B."))
+    forced: Any = {"type": "function", "name": "read_refused"}
+    async with agent(tmp_path, streamed, "by_id", *turns, tool_choice=forced, max_output_tokens=1000) as one:
+        response = await one.ask([{"role": "user", "content": "x"}])
+        first, last = one.provider.issued.stored
+        assert response.id == first
+        assert response.usage.output_tokens == 84
+        assert response.usage.total_tokens == 420 + 84
+        second = one.provider.received[1]
+        assert (second["tool_choice"], second["max_output_tokens"]) == ("auto", 1000 - 42)
+        assert [item.type for item in response.output] == ["message", "message"]
+        assert last != first
+
+
+BUILT_IN: dict[str, dict[str, Any]] = {
+    "local_shell_call": {"action": {"type": "exec", "command": ["ls"], "env": {}}},
+    "shell_call": {"action": {"commands": ["ls"], "max_output_length": None, "timeout_ms": None}},
+    "apply_patch_call": {"operation": {"type": "delete_file", "path": "a.txt"}},
+    "computer_call": {"action": {"type": "click", "button": "left", "x": 1, "y": 2}, "pending_safety_checks": []},
+    "tool_search_call": {"arguments": {"q": "refund"}, "execution": "client"},
+}
+
+
+@ways
+@pytest.mark.parametrize("kind", [*BUILT_IN, "custom_tool_call", "mcp_approval_request"])
+@pytest.mark.parametrize("refusal", ["code", "model"])
+async def test_each_kind_of_call_gets_its_kind_of_result(
+    tmp_path: Path, streamed: bool, kind: str, refusal: str
+) -> None:
+    """Refused by code or to the model, the stored call is answered by what its type asks for; a request of an MCP
+    server for approval is denied."""
+    part: Any
+    if kind == "custom_tool_call":
+        part = Call("edit", "some text", custom=True)
+    elif kind == "mcp_approval_request":
+        whole = {"type": kind, "server_label": "crm", "name": "pay", "arguments": "{}"}
+        part = Block(whole, whole)
+    else:
+        whole = {"type": kind, "status": "completed", **BUILT_IN[kind]}
+        part = Block(whole, whole)
+    policy = f"language: 1\npolicy: none\ndefaults: {{on_refusal: {refusal}}}\nsession: {{customer_id: {{jwt: sub}}}}\n"
+    turns = [turn(HM, part), turn(Text("No."))]
+    async with agent(tmp_path, streamed, "by_id", *turns, policy=policy) as one:
+        response = await one.ask([{"role": "user", "content": "x"}])
+        assert [item.type for item in response.output if item.type != "reasoning"] == ["message"]
+        if refusal == "code":
+            await one.ask([{"role": "user", "content": "y"}])
+        assert one.provider.refused == []
+        seen = one.provider.contexts[-1]
+        (answer,) = [item for item in seen if str(item.get("type")).endswith(("_output", "_response"))]
+        expected = {
+            "custom_tool_call": "custom_tool_call_output",
+            "mcp_approval_request": "mcp_approval_response",
+            "tool_search_call": "tool_search_output",
+        }.get(kind, f"{kind}_output")
+        assert answer["type"] == expected
+        assert answer.get("approve", False) is False
+        assert b"unknown_tool" in orjson.dumps(seen)
+
+
+@ways
+async def test_a_compaction_gets_the_hidden_turns_back(tmp_path: Path, streamed: bool) -> None:
+    """`/responses/compact` sees what the model saw; what it gives back goes on without them."""
+    turns = turn(HM, Text("I look."), call("read_refused")), turn(HM, Text("I may not.")), turn(Text("Bye."))
+    async with agent(tmp_path, streamed, "replay", *turns) as one:
+        await one.say("Look")
+        body = {"model": "m", "input": one.items}
+        headers = session_header() | {"authorization": "Bearer sk-test"}
+        async with one.desk.session.post(f"{one.desk.url}/v1/responses/compact", json=body, headers=headers) as got:
+            compacted = await got.json(content_type=None)
+        assert [value["reason"] for value in results(one.provider.contexts[-1])] == ["no_read"]
+        one.items = compacted["output"]
+        assert await one.say("Thanks") == "Bye."
+        assert one.provider.refused == []
+
+
+async def test_what_is_not_served_says_why(tmp_path: Path) -> None:
+    """Background answers, stored answers and WebSockets would go past the gate: each is refused with what to do."""
+    async with agent(tmp_path, False, "replay") as one:
+        headers = session_header() | {"authorization": "Bearer sk-test"}
+        url = f"{one.desk.url}/v1/responses"
+        async with one.desk.session.post(
+            url, json={"model": "m", "input": "x", "background": True}, headers=headers
+        ) as got:
+            assert (got.status, "background" in await got.text()) == (400, True)
+        for method, path in (("GET", "/resp_1"), ("POST", "/resp_1/cancel"), ("GET", "/resp_1/input_items")):
+            async with one.desk.session.request(method, url + path, headers=headers) as got:
+                assert got.status == 404
+                assert "a stored response holds its calls" in await got.text()
+        upgrade = headers | {"upgrade": "websocket", "connection": "upgrade"}
+        async with one.desk.session.get(url, headers=upgrade) as got:
+            assert got.status == 426
+        async with one.desk.session.post(f"{url}/input_tokens", json={"input": "x"}, headers=headers) as got:
+            assert (await got.json(content_type=None))["object"] == "response.input_tokens"
+        assert one.provider.received == []
