@@ -46,15 +46,17 @@ class ResponsesBodyWriter:
         items: list[bytes] = []
         for place, (raw, item) in enumerate(zip(own, entry.value["output"], strict=True)):
             if ItemKey(place) in entry.keys:
-                items += _call(raw, place, judged[ItemKey(place)], response)
+                items += _call(raw, reply_id(response, place, self._mark), judged[ItemKey(place)])
             elif is_silent and item.get("type") == MESSAGE:
-                items += [] if reply is None else [reply_item(reply_id(response, "text"), reply)]
+                items += [] if reply is None else [reply_item(reply_id(response, "text", self._mark), reply)]
                 reply = None
             elif self._mark and item.get("type") == REASONING and isinstance(item.get("id"), str):
                 items.append(envelope.edited(raw, id=sealed_id(item["id"], self._mark)))
             else:
                 items.append(raw)
-        items += [reply_item(reply_id(response, f"behind/{place}"), text) for place, text in enumerate(appended)]
+        items += [
+            reply_item(reply_id(response, f"behind/{place}", self._mark), text) for place, text in enumerate(appended)
+        ]
         if items == own:
             return entry.frame.raw
         changes: dict[str, Any] = {"output": envelope.join_list(items)}
@@ -70,10 +72,10 @@ class ResponsesBodyWriter:
         return server_error(message)
 
 
-def _call(raw: bytes, place: int, judged: Judged, response: str) -> list[bytes]:
+def _call(raw: bytes, item_id: str, judged: Judged) -> list[bytes]:
     text = reply_text(judged)
     if text is not None:
-        return [reply_item(reply_id(response, place), text)]
+        return [reply_item(item_id, text)]
     if not is_released(judged):
         return []
     return [raw] if is_plain(judged) else [canonical_item(judged.material)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from interceptors import strict_json
 from proxy.wire import envelope
 from proxy.wire.assembly import FREEFORM
-from proxy.wire.responses_items import call_arguments, call_id, call_name
+from proxy.wire.responses_items import call_arguments, call_id, call_name, is_reply
 from proxy.wire.responses_types import (
     APPROVAL,
     COMPUTER,
@@ -101,7 +101,10 @@ def _read(turns: Turns, raw: bytes, item: dict[str, Any], place: int, contained:
         role = item.get("role")
         if not isinstance(role, str) or role not in _SIDES:
             raise envelope.EnvelopeError(f"input.{place} has no role that is known")
-        _read_content(turns.at(_SIDES[role], place), item.get("content"))
+        turn = turns.at(_SIDES[role], place)
+        _read_content(turn, item.get("content"))
+        if is_reply(item):
+            turn.marks.append(mark_of(item["id"])[0])
     elif is_result(item, contained):
         turn = turns.at(Side.USER, place)
         turn.results.append(result_seen(answered_call(item), _result_text(item), is_error=_is_error(item)))
@@ -160,8 +163,8 @@ def _is_error(item: Mapping[str, Any]) -> bool:
 
 
 def mark_of(item_id: str) -> tuple[str, str]:
-    """The mark of a reasoning item's id, empty where it has none, and the provider's own id."""
-    sealed = item_id.removeprefix("rs_")
+    """The mark of an item's id, empty where it has none, and the provider's own id."""
+    sealed = item_id.removeprefix("rs_").removeprefix("msg_")
     return opened(sealed) if sealed.startswith(SEALED) else ("", item_id)
 
 

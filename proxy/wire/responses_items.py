@@ -23,7 +23,7 @@ from proxy.wire.responses_types import (
     SEARCH,
     SHELL,
 )
-from proxy.wire.seal import SEALED
+from proxy.wire.seal import SEALED, sealed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,9 +112,10 @@ def opening_item(material: Material) -> bytes:
     return envelope.edited(raw, **changes) if changes else raw
 
 
-def reply_id(response: str, place: object) -> str:
-    """The id of a message of ours. It is the same for the same place of the same response, and no provider's."""
-    return f"msg_{SEALED}{hashlib.sha256(f'{response}/{place}'.encode()).hexdigest()[:32]}"
+def reply_id(response: str, place: object, mark: str = "") -> str:
+    """The id of a message of ours. It is the same for the same place of the same response, and no provider's; it names
+    the hidden turn, if any, that stood before it."""
+    return "msg_" + sealed(mark, hashlib.sha256(f"{response}/{place}".encode()).hexdigest()[:32])
 
 
 def is_reply(item: Mapping[str, Any]) -> bool:

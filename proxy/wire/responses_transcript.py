@@ -23,7 +23,7 @@ class ResponsesTranscript:
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)
         self._held = _held(self._members)
-        own = _input(self._members.get("input", b"[]"))
+        own = _input(self._members.get("input", self._members.get("messages", b"[]")))
         self.messages: Sequence[bytes] = [*([pointer(*self._held)] if self._held else []), *own]
         self._turns: list[SideTurn] | None = None
         self._orphans = _orphaned(own) if SEALED.encode() in body else frozenset()

@@ -131,7 +131,7 @@ class ResponsesStreamWriter:
         return self._numbers.items(events)
 
     def _reply(self, place: int, key: Key, text: str) -> bytes:
-        item_id = reply_id(self._progress.response_id, key.place if isinstance(key, ItemKey) else key)
+        item_id = reply_id(self._progress.response_id, key.place if isinstance(key, ItemKey) else key, self._mark)
         self._shown.replies[key] = item = reply_item(item_id, text)
         self._progress.whole(place, item)
         return self._numbers.items(reply_events(place, item_id, text))
@@ -145,7 +145,7 @@ class ResponsesStreamWriter:
     def _behind(self, text: str) -> bytes:
         """A message of ours behind all items."""
         place = self._progress.count
-        item_id = reply_id(self._progress.response_id, f"behind/{len(self._shown.added)}")
+        item_id = reply_id(self._progress.response_id, f"behind/{len(self._shown.added)}", self._mark)
         item = reply_item(item_id, text)
         self._shown.added.append(item)
         self._progress.whole(place, item)
