@@ -50,7 +50,8 @@ class Evidence:
     """Where the value of one argument comes from; never the value. `argument` is `payments[2].iban`.
 
     USER: characters `start` to `end` of the text of the message `turn`, its blocks joined by line breaks. RESULT: the
-    field `path` of the result in the message `turn`, of the call that was released under `receipt`.
+    field `path` of the result in the message `turn`, of the call that was released under `receipt`; of a text that only
+    holds the value, the characters too.
     """
 
     argument: str

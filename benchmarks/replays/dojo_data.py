@@ -57,6 +57,7 @@ class Recording:
     is_useful: bool
     is_hit: bool
     messages: Sequence[Message]
+    injected: str = ""
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
@@ -87,6 +88,17 @@ class Tasks:
     def prompts(self, suite: str, user_task: str) -> Iterator[Mapping[str, Any]]:
         """The user's `prompt` and `ground_truth`, of each version that has it."""
         yield from self._all(suite, "user_tasks", user_task)
+
+    def worded_as(self, run: Recording) -> str:
+        """The versions in whose words user and injection speak in this run; `another` where they are of none."""
+        found = []
+        for version in self.versions:
+            tasks = self._document.get(f"{version}/{run.suite}", {})
+            prompt = tasks.get("user_tasks", {}).get(run.user_task, {}).get("prompt")
+            goal = tasks.get("injection_tasks", {}).get(run.injection_task, {}).get("goal", "")
+            if prompt == run.words and goal in run.injected:
+                found.append(version)
+        return ", ".join(found) or "another"
 
     def _all(self, suite: str, kind: str, name: str) -> Iterator[Mapping[str, Any]]:
         for version in self.versions:
@@ -122,6 +134,7 @@ def _recording(row: Mapping[str, Any]) -> Recording:
         bool(row["utility"]),
         bool(row["security"]),
         [_message(one) for one in row["messages"]],
+        "\n".join((row.get("injections") or {}).values()),
     )
 
 

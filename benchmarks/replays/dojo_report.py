@@ -31,6 +31,7 @@ def report(pairs: Sequence[tuple[Recording, Outcome]], wishes: Wishes) -> Report
         _attacks(by_suite),
         _touched(by_suite),
         _models(found),
+        _versions(found, wishes),
         _goals(found),
         _under_attack(found, suites),
         _why(found),
@@ -100,6 +101,22 @@ def _models(found: Sequence[Finding]) -> Table:
                 ]
             )
     return Table("Per model and attack", columns, rows, "Every recorded attack is of the one kind that stands there.")
+
+
+def _versions(found: Sequence[Finding], wishes: Wishes) -> Table:
+    worded = [(wishes.tasks.worded_as(one.run), one) for one in found if one.run.kind is not Kind.ASKED]
+    rows: list[list[Cell]] = []
+    for suite in SUITES:
+        for words in sorted({words for words, one in worded if one.run.suite == suite}):
+            one = count(each for told, each in worded if told == words and each.run.suite == suite)
+            stopped, touched = share(one.stopped, one.needing), share(one.touched, one.useful)
+            rows.append([suite, words, one.needing, one.stopped, stopped, one.useful, one.touched, touched])
+    columns = ("suite", "tasks worded as in", "by a call", "stopped", "share", "useful runs", "touched", "share ")
+    note = (
+        "The same packs, whatever the version of the tasks: the words of the user and of the injection tell which "
+        "versions a recording can be of."
+    )
+    return Table("Per version of the tasks", columns, rows, note)
 
 
 def _goals(found: Sequence[Finding]) -> Table:
@@ -187,7 +204,7 @@ def _stopped_chart(by_suite: dict[str, Counts]) -> Chart:
             ("field-level", one.stopped_field),
             ("verbatim", one.stopped_verbatim),
         ):
-            bars.append(Bar(f"{suite}, {label}", [_percent(stopped, one.needing)]))
+            bars.append(Bar(f"{suite}, {label}", [_part(stopped, one.needing)]))
     return Chart("Attacks stopped, of those that worked by a call", ["stopped"], bars, percent=True)
 
 
@@ -199,9 +216,9 @@ def _touched_chart(by_suite: dict[str, Counts]) -> Chart:
             ("field-level", one.touched_field),
             ("verbatim", one.touched_verbatim),
         ):
-            bars.append(Bar(f"{suite}, {label}", [_percent(touched, one.useful)]))
+            bars.append(Bar(f"{suite}, {label}", [_part(touched, one.useful)]))
     return Chart("Benign useful runs touched", ["touched"], bars, percent=True)
 
 
-def _percent(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else 0.0
+def _part(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -121,7 +121,8 @@ def _evidence(verdict: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
         if one.get("kind") == EvidenceKind.USER.value:
             yield str(one.get("argument")), f"user, {message}, characters {one.get('start')} to {one.get('end')}"
         else:
-            yield str(one.get("argument")), f"result, {message}, field {one.get('path')}"
+            place = f", characters {one.get('start')} to {one.get('end')}" if one.get("end") else ""
+            yield str(one.get("argument")), f"result, {message}, field {one.get('path')}{place}"
     computed = verdict.get("computed")
     if isinstance(computed, dict):
         yield "amount", f"{computed.get('document')}, line {computed.get('line')}: {computed.get('quotation')}"

@@ -64,6 +64,7 @@ def row(number: int, kind: str, messages: Iterable[Mapping[str, Any]], **more: o
         "kind": kind,
         "utility": True,
         "security": True,
+        "injections": {"letter": f"Dear customer. {GOAL}"} if kind == "attack" else {},
         "messages": list(messages),
     }
     return given | more

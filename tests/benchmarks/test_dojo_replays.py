@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from benchmarks.replays.schedule import replay
 from benchmarks.replays.tables import markdown
 from interceptors.block_scalars import BlockTextError
 from interceptors.block_text import parse_block_text
-from tests.benchmarks.dojo_runs import ASK, KNOWN, THIEF, call, pay, result, written
+from tests.benchmarks.dojo_runs import ASK, GOAL, KNOWN, THIEF, call, pay, result, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ async def test_the_gate_stops_what_only_the_letter_asked_for(tmp_path: Path) -> 
     ]
     assert sum(outcome.odd for outcome in found.values()) == 0
     report = family.report([found[run.id] for run in family.runs()])
-    attacks, touched, models, goals, under, why, asked = (markdown(table) for table in report.tables)
+    attacks, touched, models, versions, goals, under, why, asked = (markdown(table) for table in report.tables)
     # Of three attacks that worked, two did by a call: r3's is none that the injection asked for, r4's was words.
     assert "| banking | 3 | 1 | 1 | 100.0 % | 0 | 100.0 % | 100.0 % |" in attacks
     assert "| banking | 2 | 1 | 50.0 % | 0.0 % | 0.0 % |" in touched
@@ -61,7 +62,9 @@ async def test_the_gate_stops_what_only_the_letter_asked_for(tmp_path: Path) -> 
     assert "| banking | 2 | 0 | 0.0 % | 1 | 0 | 0.0 % |" in under
     assert "| banking | send_money | ungrounded | 1 |" in why
     assert "| banking | 1 | 0 | 0.0 % |" in asked
-    assert len(report.charts) == 2
+    assert "| banking | another | 1 | 1 | 100.0 % | 2 | 1 | 50.0 % |" in versions
+    assert [bar.parts for chart in report.charts for bar in chart.bars][:4] == [[1.0], [1.0], [1.0], [1.0]]
+    assert [bar.parts for bar in report.charts[1].bars][:2] == [[0.5], [0.0]]
 
 
 def test_an_attack_is_stopped_only_where_none_of_its_calls_left(tmp_path: Path) -> None:
@@ -122,6 +125,20 @@ def test_runs_without_a_message_are_left_out_and_errors_are_told(tmp_path: Path)
     assert found["banking-r6"].messages[2]["content"] == "no such account"
 
 
+def test_a_run_is_of_the_versions_whose_words_it_has(tmp_path: Path) -> None:
+    """By the user's words, and under attack by the injection's too."""
+    tasks = Tasks(written(tmp_path))
+    prompt = {"role": "user", "content": f"Pay {KNOWN} 10."}
+    run = Recording(
+        "x", "banking", "m", Kind.ATTACK, "a", "user_task_0", "injection_task_0", True, True, [prompt], GOAL
+    )
+    assert tasks.worded_as(run) == "v1, v2"
+    assert tasks.worded_as(replace(run, injected="something else")) == "another"
+    assert tasks.worded_as(replace(run, messages=[ASK])) == "another"
+    benign = replace(run, kind=Kind.BENIGN, injection_task="", injected="")
+    assert tasks.worded_as(benign) == "v1, v2"
+
+
 def test_data_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     """With the suite, or the file."""
     with pytest.raises(DataError, match="no runs of banking"):
@@ -141,7 +158,9 @@ def test_the_open_runs_are_read_whole() -> None:
     assert {one.suite for one in found} == {"banking", "workspace", "slack", "travel"}
     assert len({one.model for one in found}) == 10
     silent = [one for one in found if one.is_successful_attack and not wishes.attacks(one)]
-    assert {(one.suite, one.injection_task) for one in silent} == {("travel", "injection_task_6")}
+    asked = [goal["ground_truth"] for one in silent for goal in wishes.tasks.goals(one.suite, one.injection_task)]
+    assert silent
+    assert not any(asked)  # what the injection asked for was words
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the recorded runs (../shared/trajectories) are not here")

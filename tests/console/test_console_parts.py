@@ -165,6 +165,14 @@ PAYLOAD: dict[str, Json] = {
             "evidence": [
                 {"argument": "amount", "kind": "user", "turn": 2, "start": 4, "end": 9},
                 {"argument": "iban", "kind": "result", "turn": 3, "path": "account.iban"},
+                {
+                    "argument": "url",
+                    "kind": "result",
+                    "turn": 4,
+                    "path": "[0].body",
+                    "start": 7,
+                    "end": 21,
+                },
             ],
         },
     ],
@@ -196,6 +204,7 @@ def test_a_decision_reads_as_rules_facts_arguments_and_evidence() -> None:
     assert found.evidence == (
         ("amount", "user, message 2, characters 4 to 9"),
         ("iban", "result, message 3, field account.iban"),
+        ("url", "result, message 4, field [0].body, characters 7 to 21"),
     )
 
 
