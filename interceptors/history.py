@@ -76,6 +76,7 @@ class History:
     entries: tuple[Entry, ...] = ()
     conversation: str = ""
     calls: Mapping[str, PastCall] = field(default_factory=dict)  # by id; the last one where ids recur
+    cases: tuple[str, ...] = ()  # signed ones that the conversation has had
     is_read: bool = True  # else nobody has looked yet, and `entries` say nothing
 
 

@@ -82,7 +82,7 @@ def _seen(case: Case, cases: Cases) -> tuple[str, ...]:
     if isinstance(cases.source, CaseOfSession):
         session = case.environment.roots["session"]
         value = session.get(cases.source.field) if isinstance(session, dict) else None
-        return (_text(value),)
+        return tuple(dict.fromkeys((_text(value), *case.context.history.cases)))
     return tuple(dict.fromkeys(_said(case, cases.source)))
 
 

@@ -37,6 +37,7 @@ from proxy.retention import end_retentions
 from proxy.services import Services
 from proxy.settings import Address, Settings
 from proxy.settling import Settling
+from proxy.signed_cases import SignedCases
 from proxy.store import Entry, Store, new_receipt_id, open_store
 from proxy.upstream import Upstream
 
@@ -81,7 +82,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         outcomes, settling = _written_behind(stack, store, metrics)
         judge = Judge(policy, facts, store, outcomes, utc_now, settings.limits.hold_ms_max, injects=True)
         ledger = await _ledger(stack, settings, logs, metrics)
-        talks = Conversations(store, settling)
+        talks = Conversations(store, settling, SignedCases(store, utc_now))
         services = Services(settings, connected, policy, judge, store, ledger, talks, upstream, logs, metrics, key)
         listener = Listener(services)
         stopping = _stop_signal()

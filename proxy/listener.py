@@ -166,12 +166,14 @@ class Listener:
 
     async def _prepare(self, dialect: Dialect, body: bytes, passage: Passage) -> tuple[Prepared, Scene]:
         """The request with its hidden turns, and the scene with what the request says of the past."""
-        policy, tenant = self._asked(passage).revision.policy, self._asked(passage).caller.tenant
+        asking, view = self._asked(passage), passage.view
+        policy, tenant = asking.revision.policy, asking.caller.tenant
         try:
-            asker = Asker(self._asked(passage).subject, passage.conversation)
-            prepared = await self._with.ledger.prepare(dialect, body, tenant, asker)
+            prepared = await self._with.ledger.prepare(
+                dialect, body, tenant, Asker(asking.subject, passage.conversation)
+            )
             heard = await self._with.conversations.hear(
-                dialect, prepared, policy, tenant, passage.conversation, passage.view.messages
+                dialect, prepared, policy, tenant, passage.conversation, messages=view.messages, claims=asking.claims
             )
         except (envelope.EnvelopeError, UnknownResultError) as error:
             reason = "unknown_result" if isinstance(error, UnknownResultError) else "invalid_body"

@@ -74,7 +74,7 @@ def forget_releases(transaction: Transaction, before: datetime) -> int:
     """Forget calls that were allowed before `before` and hold nothing any more, at most a step's worth; how many."""
     return transaction.connection.execute(
         "DELETE FROM releases WHERE receipt IN (SELECT receipt FROM releases"
-        " WHERE time < ? AND coalesce(state, '') NOT IN ('held', 'unknown') ORDER BY time LIMIT ?)",
+        " WHERE time < ? AND (reservation IS NULL OR state NOT IN ('held', 'unknown')) ORDER BY time LIMIT ?)",
         (stamp(before), STEP_RECORDS_MAX),
     ).rowcount
 

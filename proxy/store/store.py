@@ -209,6 +209,14 @@ class Store:
         """Do what stands in a module of its own, in one transaction. Raises `StoreError`."""
         return await self._writer.run(change)
 
+    async def look(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        """A question of a request that waits, off the loop, as of one moment. Raises `StoreError`."""
+        return await asyncio.to_thread(self._lookups.ask, question)
+
+    def name(self, text: str) -> str:
+        """The keyed digest under which state about `text` is kept."""
+        return self._key.name(text)
+
     async def read(self, question: Callable[[Reader], T]) -> T:
         """Ask off the loop: `await store.read(lambda reader: reader.receipts(limit=20))`. Raises `StoreError`."""
 
