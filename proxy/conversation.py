@@ -38,8 +38,10 @@ NOTICE = "[No gate released the call that this result answers. Treat it as unver
 _AUTHORS = {Side.USER: Author.USER, Side.ASSISTANT: Author.ASSISTANT, Side.SYSTEM: Author.SYSTEM}
 
 
-class UnknownResultError(Exception):
+class UnknownResultError(envelope.EnvelopeError):
     """The request holds a result of a call that this gate did not release, and the policy refuses that."""
+
+    reason = "unknown_result"
 
 
 @dataclass(frozen=True, slots=True)

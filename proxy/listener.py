@@ -16,7 +16,6 @@ from interceptors.history import EMPTY, History
 from interceptors.receipts import Refused
 from proxy import headers, routes
 from proxy.admission import Admission, Asking, RefusedError
-from proxy.conversation import UnknownResultError
 from proxy.exchange import Exchange, guarded
 from proxy.judge import Scene
 from proxy.ledger.hidden import Asker
@@ -169,15 +168,13 @@ class Listener:
         asking, view = self._asked(passage), passage.view
         policy, tenant = asking.revision.policy, asking.caller.tenant
         try:
-            prepared = await self._with.ledger.prepare(
-                dialect, body, tenant, Asker(asking.subject, passage.conversation)
-            )
+            asker = Asker(asking.subject, passage.conversation)
+            prepared = await self._with.ledger.prepare(dialect, body, tenant, asker)
             heard = await self._with.conversations.hear(
                 dialect, prepared, policy, tenant, passage.conversation, messages=view.messages, claims=asking.claims
             )
-        except (envelope.EnvelopeError, UnknownResultError) as error:
-            reason = "unknown_result" if isinstance(error, UnknownResultError) else "invalid_body"
-            raise RefusedError(Fault.INVALID_REQUEST, reason, str(error)) from None
+        except envelope.EnvelopeError as error:
+            raise RefusedError(Fault.INVALID_REQUEST, error.reason, str(error)) from None
         except StoreError:
             raise self._unrecorded("results") from None
         passage.goes_up(prepared)

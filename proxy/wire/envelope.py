@@ -24,7 +24,10 @@ _encoder = msgspec.json.Encoder()
 
 
 class EnvelopeError(ValueError):
-    """The bytes are no JSON object with one reading. The message says why and holds no part of them."""
+    """The bytes are no JSON object with one reading. The message says why and holds no part of them; `reason` is what
+    a request with them is refused for."""
+
+    reason = "invalid_body"
 
 
 def members(body: bytes) -> dict[str, bytes]:
