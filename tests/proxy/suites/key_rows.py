@@ -289,6 +289,11 @@ ROWS: dict[tuple[str, str], Row] = {
         STATUS.replace("string", "{at: x, type: string}") + f", {NOT_DONE}",
         CALL + ", result: {value: {status: no, x: yes}}",
     ),
+    ("RESULT", "format"): tool(
+        f"{STATUS}, {NOT_DONE}",
+        f"{STATUS.replace('status: string}', 'status: string}, format: yaml')}, {NOT_DONE}",
+        CALL + ", result: {value: \"status: 'no'\"}",
+    ),
     ("LIMIT", "forbid"): pair(LIMIT, NONE.replace("forbid", "escalate"), NONE, CALL + RECORD),
     ("LIMIT", "escalate"): pair(LIMIT, NONE, NONE.replace("forbid", "escalate"), CALL + RECORD),
     ("LIMIT", "sum"): pair(
