@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from policies.difference.answers import told_batch, told_confirm, told_inject, told_on_refusal
 from policies.difference.figures import moved, told_apart
 from policies.difference.meaning import changed, meaning
 from policies.explain import rule_sentence
@@ -36,6 +37,10 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
         "effect": lambda: iter([_effect(name, after)]),
         "arguments": lambda: _arguments(old, new, before, after, name),
         "result_format": lambda: iter([f"The results of {name} are read as {after.result_format.told}."]),
+        "on_refusal": lambda: iter([told_on_refusal(name, before, after)]),
+        "batch": lambda: iter([told_batch(name, after)]),
+        "confirm": lambda: iter([told_confirm(name, after)]),
+        "inject": lambda: iter([told_inject(name, before, after)]),
         "egress": lambda: _one_way(name, list(egress_lines(before)), list(egress_lines(after))),
         "not_executed_when": lambda: iter([_not_executed(new, name, after)]),
         "settle_within": lambda: iter(

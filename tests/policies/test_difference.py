@@ -152,3 +152,34 @@ def test_the_sentences_of_one_tool_are_those_of_the_explanation() -> None:
 def test_two_sentences_that_differ_by_a_figure(old: str, new: str, figures: object) -> None:
     """Only one figure, in the same words, is a figure that moved."""
     assert told_apart(old, new) == figures
+
+
+ONE_TOOL = "tools: {t: {%s}}\n"
+ANSWERED = "A refused call of t is answered by"
+ASKED = "arguments: {a: {type: string}}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ("", "on_refusal: model", f"{ANSWERED} the model instead of whoever its effect and the agent say."),
+        ("on_refusal: model", "on_refusal: code", f"{ANSWERED} the policy's reply instead of the model."),
+        ("", "batch: all_or_nothing", "Where t is called, one refusal of the turn refuses all its calls."),
+        ("batch: all_or_nothing", "", "A refusal beside t refuses it no more."),
+        (ASKED, f"{ASKED}, confirm: user", "The customer is asked for a yes to t before each call."),
+        (f"{ASKED}, confirm: user", ASKED, "The customer is asked for a yes to t no more."),
+        (
+            "limits: [{forbid: malformed, once_per: args.a}]",
+            "limits: [{forbid: malformed, once_per: args.a}], inject: key",
+            "The key of the intent is put into key of t.",
+        ),
+        (
+            "limits: [{forbid: malformed, once_per: args.a}], inject: key",
+            "limits: [{forbid: malformed, once_per: args.a}]",
+            "No key is put into key of t any more.",
+        ),
+    ],
+)
+def test_who_answers_and_who_is_asked(before: str, after: str, sentence: str) -> None:
+    """One sentence for each way a call may be answered in."""
+    assert told(HEAD + ONE_TOOL % before, HEAD + ONE_TOOL % after) == [sentence]
