@@ -10,7 +10,7 @@ CLIENTS := tests/clients/node
 DRIFT_VENV := .venv-drift
 SDKS := anthropic openai google-genai ollama boto3
 
-.PHONY: drift test-clients help demo test check fix docs lock bench property conformance examiner clean
+.PHONY: drift test-clients help demo test check fix docs screenshots lock bench property conformance examiner clean
 
 # The examiner reads with its own SDKs, in an environment of its own: not with what the product was installed with.
 EXAMINER := ../shared/conformance
@@ -54,6 +54,9 @@ fix: $(READY) ## Format and mend what can be mended
 
 docs: $(READY) ## Write the parts of the documentation that are made from the code
 	$(BIN)/python -m tests.docs.generated
+
+screenshots: $(READY) ## Take the pictures of docs/console.md (needs Chromium)
+	$(BIN)/python -m tests.console.screenshots
 
 bench: $(READY) ## Measure the gate against a plain pass-through
 	$(BIN)/python -m benchmarks

@@ -86,6 +86,8 @@ def test_the_wheel_holds_packs_and_migrations(unpacked: Path) -> None:
 
     assert "policies/packs/refund-desk/policy.yaml" in files
     assert [name for name in files if name.startswith("proxy/store/") and name.endswith(".sql")]
+    assert "proxy/console/templates/case.html" in files
+    assert {"proxy/console/static/console.css", "proxy/console/static/htmx.LICENSE.txt"} <= files
     assert {f"{package}/py.typed" for package in PACKAGES} <= files
 
 

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from interceptors.bindings import rules_digest
 from policies.approvals import OnApproval
 from proxy.admin.answers import RefusedError
 from proxy.approvals import AnswerRefusedError, Power, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import timedelta
 
+    from policies.model import Policy
     from proxy.approvals import Approvals, Shown
     from proxy.console.doorkeeper import Visit
     from proxy.store import Escalation
 
 _NOT_FOR_YOU: Final = frozenset({Refusal.ROLE, Refusal.NOT_AN_APPROVER, Refusal.OWN})
 _EFFECTS: Final[Mapping[OnApproval, str]] = {
-    OnApproval.NEXT_TIME: "Approving lets exactly this call run once, when it is proposed again within {within}.",
+    OnApproval.NEXT_TIME: "Approving lets exactly this call run once, when proposed again within {within}.",
     OnApproval.INLINE: "Approving lets exactly this call run once: the agent waits now, or proposes it again within "
     "{within}.",
     OnApproval.DELIVER: "Approving hands exactly this call to your back end, once.",
 }
-_ANEW: Final = "Facts are read again then, and every other rule still holds."
+_ANEW: Final = "Facts are read again; every other rule still holds."
+_STALE: Final = (
+    "The rules of this tool have changed since: an approval would not hold. Reject it, and let it be asked anew."
+)
 _NEVER: Final = "An approval would not let this call run. Deal with it otherwise, then close it here."
 
 
@@ -35,10 +39,14 @@ class NotTakenError(Exception):
         self.status = status
 
 
-def effect(shown: Shown, valid_for: timedelta) -> str:
-    """What an approval of this case will do."""
-    if not shown.case.can_be_approved:
+def effect(shown: Shown, policy: Policy) -> str:
+    """What an approval of this case will do under this policy."""
+    if shown.case.asks is None:
         return _NEVER
+    tool = policy.tool(shown.case.tool)
+    if tool is None or rules_digest(policy, tool) != shown.case.asks.rules:
+        return _STALE
+    valid_for = policy.people.approvals.valid_for
     hours = int(valid_for.total_seconds() // 3600)
     within = f"{hours} hours" if hours >= 2 else f"{int(valid_for.total_seconds() // 60)} minutes"
     missing = shown.quorum - sum(vote.approves for vote in shown.votes)

@@ -12,6 +12,7 @@ from proxy.admin.answers import RefusedError
 from proxy.console.answering import NotTakenError, answer, effect, may
 from proxy.console.decided import read_decided
 from proxy.console.doorkeeper import Doorkeeper, Visit, go, only
+from proxy.console.earlier import decided_by
 from proxy.console.wording import money_of, money_text
 from proxy.store import payload_of
 from proxy.store.glances import waiting, waiting_count
@@ -89,15 +90,17 @@ class Cases:
         records = await with_.store.read(lambda reader: reader.receipt(shown.case.receipt))
         payload = next((payload_of(one) for one in records if one.kind == Kind.DECIDED.value), None)
         policy = (await with_.policy.current()).revision.policy
-        rules = "" if shown.case.asks is None else shown.case.asks.rules
+        decided = None
+        if payload is not None:
+            decided = read_decided(payload, await decided_by(with_.store, payload, policy))
         stake = money_of(shown.case.summary.get("amount", ""))
         values = {
             "problem": problem,
             "case": shown.case,
             "votes": shown.votes,
             "may": may(shown),
-            "effect": effect(shown, policy.people.approvals.valid_for),
-            "decided": None if payload is None else read_decided(payload, policy, rules),
+            "effect": effect(shown, policy),
+            "decided": decided,
             "money": "" if stake is None else money_text(stake),
             "more": [(name, text) for name, text in shown.case.summary.items() if name not in _PLACED],
         }

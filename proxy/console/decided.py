@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from interceptors.bindings import rules_digest
 from interceptors.decisions import EvidenceKind
 from policies.model import Ruling
 from policies.values import render
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One rule or check, with its answer. `condition` and `figures` are of the policy in force, if it decided this."""
+    """One rule or check, with its answer. `condition` and `figures` are of the policy that decided this."""
 
     rule: str
     ruling: str
@@ -52,22 +51,17 @@ class Decided:
     facts: tuple[FactLine, ...]
     arguments: tuple[tuple[str, str], ...]
     evidence: tuple[tuple[str, str], ...]  # an argument, and where its value stands
-    is_of_policy: bool  # the policy in force decided it
+    is_of_policy: bool  # the policy that was given decided it
 
     @property
     def fired(self) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.fired)
 
 
-def read_decided(payload: Mapping[str, Json], policy: Policy, judged_by: str = "") -> Decided:
-    """Missing parts of a payload read as none: an older version may have written it. `judged_by` is the digest of
-    the rules that decided it, where it is known: a policy of another revision may have the same.
-    """
-    tool = policy.tool(str(payload.get("tool", "")))
+def read_decided(payload: Mapping[str, Json], policy: Policy) -> Decided:
+    """Missing parts of a payload read as none: an older version may have written it."""
     is_of_policy = payload.get("revision") == policy.revision
-    if not is_of_policy and tool is not None and judged_by:
-        is_of_policy = judged_by == rules_digest(policy, tool)
-    tool = tool if is_of_policy else None
+    tool = policy.tool(str(payload.get("tool", ""))) if is_of_policy else None
     rules = {rule.id: rule for rule in tool.all_rules} if tool is not None else {}
     verdicts = _objects(payload.get("verdicts"))
     given = payload.get("arguments")
@@ -119,10 +113,10 @@ def _evidence(verdict: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     for one in _objects(verdict.get("evidence")):
         message = f"message {one.get('turn')}"
         if one.get("kind") == EvidenceKind.USER.value:
-            yield str(one.get("argument")), f"user, {message}, characters {one.get('start')} to {one.get('end')}"
+            yield str(one.get("argument")), f"user {message}, chars {one.get('start')} to {one.get('end')}"
         else:
-            place = f", characters {one.get('start')} to {one.get('end')}" if one.get("end") else ""
-            yield str(one.get("argument")), f"result, {message}, field {one.get('path')}{place}"
+            place = f", chars {one.get('start')} to {one.get('end')}" if one.get("end") else ""
+            yield str(one.get("argument")), f"result in {message}, {one.get('path')}{place}"
     computed = verdict.get("computed")
     if isinstance(computed, dict):
         yield "amount", f"{computed.get('document')}, line {computed.get('line')}: {computed.get('quotation')}"

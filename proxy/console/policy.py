@@ -6,15 +6,12 @@ import asyncio
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from policies.difference import difference
-from policies.files import Snapshot
 from policies.lint import lint
-from policies.loader import load_snapshot
-from policies.problems import DocumentError
 from proxy.console.doorkeeper import Doorkeeper, Visit, go, only
+from proxy.console.earlier import folder_of, read_again
 from proxy.logs import Event
 from proxy.store import proposals
 from proxy.store.revisions import newest
@@ -98,12 +95,8 @@ def _change(before: KeptRevision, own: KeptRevision, policy: Policy) -> Change:
 
 
 def _sentences(before: KeptRevision, policy: Policy) -> tuple[str, ...] | None:
-    folder = policy.files[0].parent if policy.files else Path()
-    texts = tuple((name, text.encode()) for name, text in before.files.items())
-    try:
-        return tuple(difference(load_snapshot(Snapshot(texts, (), folder, ())), policy))
-    except DocumentError:  # of another version of the language, or its lists are gone
-        return None
+    earlier = read_again(tuple(sorted(before.files.items())), folder_of(policy), before.revision)
+    return None if earlier is None else tuple(difference(earlier, policy))
 
 
 def diff_lines(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[DiffLine]:

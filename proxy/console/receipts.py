@@ -15,6 +15,7 @@ from policies.model import Ruling
 from proxy.admin.answers import RefusedError
 from proxy.console.decided import read_decided
 from proxy.console.doorkeeper import Doorkeeper, Visit, only
+from proxy.console.earlier import decided_by
 from proxy.store import payload_of
 from proxy.store.glances import reservations_of
 
@@ -76,11 +77,13 @@ class Receipts:
             raise RefusedError(404, "not_found", "there is no such receipt")
         policy = (await self._keeper.collaborators.policy.current()).revision.policy
         opening = payload_of(records[0])
-        is_decided = records[0].kind == Kind.DECIDED.value and opening is not None
+        decided = None
+        if opening is not None and records[0].kind == Kind.DECIDED.value:
+            decided = read_decided(opening, await decided_by(self._keeper.collaborators.store, opening, policy))
         values = {
             "receipt": wanted,
             "records": [_record(one) for one in records],
-            "decided": read_decided(opening, policy) if is_decided and opening is not None else None,
+            "decided": decided,
             "payload": opening or {},
             "outcome": next((one.kind for one in reversed(records) if Kind(one.kind).is_outcome), ""),
             "held": held.get(wanted),

@@ -8,6 +8,7 @@ from interceptors.strict_json import parse
 from proxy.admin.answers import RefusedError
 from proxy.console.decided import read_decided
 from proxy.console.doorkeeper import Doorkeeper, Visit, go, only
+from proxy.console.earlier import decided_by
 from proxy.console.wording import money_text
 from proxy.stakes import stake
 from proxy.store.reviews import agreement, sample, say
@@ -52,7 +53,7 @@ class Reviews:
         payload = parse(one.payload.encode()) if one is not None else None
         decided, money = None, ""
         if isinstance(payload, dict):
-            decided = read_decided(payload, policy)
+            decided = read_decided(payload, await decided_by(self._keeper.collaborators.store, payload, policy))
             amount = stake(policy, str(payload.get("tool")), payload.get("arguments"))
             money = "" if amount is None else money_text(amount)
         values = {"one": one, "decided": decided, "money": money, "said": said, "problem": problem}

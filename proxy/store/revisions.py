@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 KEPT_MAX: Final = 50
 
 _NEWEST = "SELECT revision, policy, files, time FROM revisions ORDER BY id DESC LIMIT ?"
+_FIND = "SELECT revision, policy, files, time FROM revisions WHERE revision = ? ORDER BY id DESC LIMIT 1"
 _INSERT = "INSERT INTO revisions (revision, policy, files, time) VALUES (?, ?, ?, ?)"
 _FORGET = "DELETE FROM revisions WHERE id <= (SELECT max(id) FROM revisions) - ?"
 
@@ -42,10 +43,18 @@ def keep(transaction: Transaction, revision: str, policy: str, files: Mapping[st
         connection.execute(_FORGET, (KEPT_MAX,))
 
 
+def find(connection: sqlite3.Connection, revision: str) -> KeptRevision | None:
+    """A revision as it was kept last."""
+    row = connection.execute(_FIND, (revision,)).fetchone()
+    return None if row is None else _revision(row)
+
+
 def newest(connection: sqlite3.Connection, limit: int) -> tuple[KeptRevision, ...]:
     """The newest revisions first."""
     rows = connection.execute(_NEWEST, (limit,)).fetchall()
-    return tuple(
-        KeptRevision(revision, policy, msgspec.json.decode(files, type=dict[str, str]), time)
-        for revision, policy, files, time in rows
-    )
+    return tuple(map(_revision, rows))
+
+
+def _revision(row: tuple[str, str, str, str]) -> KeptRevision:
+    revision, policy, files, time = row
+    return KeptRevision(revision, policy, msgspec.json.decode(files, type=dict[str, str]), time)

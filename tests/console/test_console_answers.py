@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
+from interceptors.bindings import rules_digest
 from interceptors.grants import Binding
+from policies import load_policy_text
 from policies.approvals import OnApproval
 from proxy.approvals import Power, Shown
 from proxy.console.answering import effect, may
@@ -19,6 +21,8 @@ from tests.console.visitor import visitor
 if TYPE_CHECKING:
     from pathlib import Path
 
+POLICY = load_policy_text("language: 1\npolicy: p\ntools: {pay: {effect: write}}\n")
+RULES = rules_digest(POLICY, POLICY.tools["pay"])
 CASE = Escalation(
     id="esc_1",
     tenant="t",
@@ -30,7 +34,7 @@ CASE = Escalation(
     receipt="rc_1",
     created="2026-11-30T12:00:00Z",
     status=EscalationStatus.OPEN,
-    asks=Binding((), {}, ""),
+    asks=Binding((), {}, RULES),
 )
 SHOWN = Shown(CASE, (), frozenset({Power.SEE, Power.APPROVE}), 1)
 
@@ -38,9 +42,7 @@ SHOWN = Shown(CASE, (), frozenset({Power.SEE, Power.APPROVE}), 1)
 @pytest.mark.parametrize("way", list(OnApproval))
 def test_each_way_to_continue_says_what_approving_does(way: OnApproval) -> None:
     """In few words, and different for each."""
-    said = {
-        each: effect(replace(SHOWN, case=replace(CASE, on_approval=each)), timedelta(hours=24)) for each in OnApproval
-    }
+    said = {each: effect(replace(SHOWN, case=replace(CASE, on_approval=each)), POLICY) for each in OnApproval}
 
     assert len(set(said.values())) == len(OnApproval)
     assert "exactly this call" in said[way]
@@ -51,9 +53,12 @@ def test_what_is_missing_and_what_no_approval_helps_is_said() -> None:
     """Two of three still needed; the time in its unit; a case that no approval lets run."""
     vote = Vote("ana", True, "fine", "2026-11-30T12:00:00Z")
 
-    assert "2 approvals are still needed" in effect(replace(SHOWN, quorum=3, votes=(vote,)), timedelta(hours=24))
-    assert "within 30 minutes" in effect(SHOWN, timedelta(minutes=30))
-    assert "would not let this call run" in effect(replace(SHOWN, case=replace(CASE, asks=None)), timedelta(hours=1))
+    assert "2 approvals are still needed" in effect(replace(SHOWN, quorum=3, votes=(vote,)), POLICY)
+    assert "within 24 hours" in effect(SHOWN, POLICY)
+    assert "would not let this call run" in effect(replace(SHOWN, case=replace(CASE, asks=None)), POLICY)
+    changed = load_policy_text("language: 1\npolicy: p\ntools: {pay: {effect: write, arguments: {}}}\n")
+    assert "would not hold" in effect(SHOWN, changed)
+    assert "would not hold" in effect(SHOWN, load_policy_text("language: 1\npolicy: p\n"))
     assert may(SHOWN) == {"approve": True, "reject": False}
 
 
@@ -83,3 +88,17 @@ async def test_a_viewer_sees_the_case_and_no_form(tmp_path: Path) -> None:
 
     assert "exactly this call" in page.text
     assert 'action="/console/cases/' not in page.html
+
+
+async def test_a_case_keeps_the_rule_that_decided_it(tmp_path: Path) -> None:
+    """After an edit of the policy the page shows the condition and figure of then, and that approving is no use."""
+    async with shop(tmp_path / "gate") as desk, visitor(desk, "ana") as ana:
+        await propose(desk, "A1001 847.00 damaged")
+        (case,) = await desk.store.read(lambda reader: reader.escalations())
+        text = await asyncio.to_thread(desk.policy.read_text)
+        await asyncio.to_thread(desk.policy.write_text, text.replace("500.00 USD", "600.00 USD") + "\n")
+        page = await ana.get(f"/console/cases/{case.id}")
+
+    assert "when args.amount > constants.self_service" in page.text
+    assert "500.00 USD" in page.text
+    assert "an approval would not hold" in page.text

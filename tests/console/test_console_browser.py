@@ -118,7 +118,13 @@ async def test_what_a_reviewer_needs_is_above_the_fold_in_few_words(tmp_path: Pa
         boxes = {name: await seat.page.locator(selector).bounding_box() for name, selector in wanted.items()}
         text = await seat.text()
         wider = await seat.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        brief, verdict = [await seat.page.locator(each).bounding_box() for each in (".brief", ".verdict")]
 
+    assert brief is not None
+    assert verdict is not None
+    assert brief["y"] + brief["height"] <= verdict["y"] or brief["x"] + brief["width"] <= verdict["x"], (
+        "one hides the other"
+    )
     below = [name for name, box in boxes.items() if box is None or box["y"] + box["height"] > size["height"]]
     assert below == []
     assert len(text.split()) <= WORDS_MAX, text
@@ -127,7 +133,7 @@ async def test_what_a_reviewer_needs_is_above_the_fold_in_few_words(tmp_path: Pa
         "args.amount > constants.self_service",
         "500.00 USD",
         "900.00 USD",
-        "characters 0 to 5",
+        "chars 0 to 5",
     ):
         assert words in text
     assert not wider

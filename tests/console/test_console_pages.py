@@ -13,8 +13,10 @@ from interceptors.kinds import MoneyState
 from proxy.clock import utc_now
 from proxy.console.doorkeeper import COOKIE
 from proxy.settings import Role
+from proxy.store import Entry
 from tests.console.shop import ROLES, TOKENS, propose, shop
 from tests.console.visitor import visitor
+from tests.proxy.store.samples import decided
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -311,6 +313,53 @@ async def test_what_is_not_there_says_so(tmp_path: Path) -> None:
         assert (await nobody.get("/console/none")).status == 404
         assert (await ben.get("/console/charts?span=1y")).status == 400
         assert (await ben.get("/console/money?state=lost")).status == 400
+
+
+async def test_a_sampled_write_gets_one_word(tmp_path: Path) -> None:
+    """A reviewer sees what was decided, agrees or says why not; a viewer has no form; the share stands on the page."""
+    async with shop(tmp_path / "gate") as desk:
+        for end in ("000", "001"):
+            record = decided(f"rc_{'0' * 23}{end}")
+            await desk.store.commit([Entry(record)])
+        async with visitor(desk, "ana") as ana, visitor(desk, "ben") as ben:
+            seen, first = await ben.get("/console/reviews"), await ana.get("/console/reviews")
+            path = f"/console/reviews/rc_{'0' * 23}001"
+            without_why = await ana.send("/console/reviews", path, {"answer": "disagree", "note": ""})
+            said = await ana.send("/console/reviews", path, {"answer": "disagree", "note": "the wrong order"})
+            again = await ana.send("/console/reviews", path, {"answer": "agree", "note": ""})
+            next_one = await ana.get("/console/reviews")
+            other = f"/console/reviews/rc_{'0' * 23}000"
+            await ana.send("/console/reviews", other, {"answer": "agree", "note": ""})
+            last = await ana.get("/console/reviews")
+
+    assert "847.00 USD" in first.text
+    assert "2 to review" in first.text
+    assert ('action="/console/reviews/' in seen.html, 'action="/console/reviews/' in first.html) == (False, True)
+    assert (without_why.status, said.status, again.status) == (400, 303, 409)
+    assert "People agreed with 0.0 % of 1" in next_one.text
+    assert "People agreed with 50.0 % of 2" in last.text
+    assert "Nothing to review" in last.text
+
+
+async def test_a_live_fragment_without_a_session_loads_the_door(tmp_path: Path) -> None:
+    """What the queue asks for by itself after a session has ended makes the browser load the page anew, not a piece."""
+    async with shop(tmp_path / "gate") as desk, visitor(desk) as nobody:
+        page = await nobody.get("/console/?by=age", headers={"HX-Request": "true"})
+
+        assert (page.status, page.headers["HX-Refresh"], page.html) == (401, "true", "")
+
+
+async def test_a_store_that_cannot_be_read_is_a_page_that_says_so(tmp_path: Path) -> None:
+    """Not an error of the server without the headers that guard a page."""
+    async with shop(tmp_path / "gate") as desk, visitor(desk, "ben") as ben:
+        database = desk.state / "callgate.db"
+        await asyncio.to_thread(database.rename, desk.state / "away.db")
+        page = await ben.get("/console/receipts")
+        await asyncio.to_thread((desk.state / "away.db").rename, database)
+
+    assert page.status == 503
+    assert "the store could not do it" in page.text
+    assert "Content-Security-Policy" in page.headers
 
 
 def _order(text: str, *words: str) -> bool:

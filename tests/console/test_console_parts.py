@@ -202,9 +202,9 @@ def test_a_decision_reads_as_rules_facts_arguments_and_evidence() -> None:
         ("lines[0].gift", "true"),
     )
     assert found.evidence == (
-        ("amount", "user, message 2, characters 4 to 9"),
-        ("iban", "result, message 3, field account.iban"),
-        ("url", "result, message 4, field [0].body, characters 7 to 21"),
+        ("amount", "user message 2, chars 4 to 9"),
+        ("iban", "result in message 3, account.iban"),
+        ("url", "result in message 4, [0].body, chars 7 to 21"),
     )
 
 
