@@ -15,6 +15,7 @@ from interceptors.kinds import MoneyState
 from policies import load_policy_text
 from policies.model import Ruling
 from proxy.business_metrics import BusinessMetrics
+from proxy.console.earlier import decided_by
 from proxy.console.gauges import read_gauges
 from proxy.console.series import Fate, Span, held_money, money_arguments, read_series
 from proxy.metrics import Metrics
@@ -168,6 +169,20 @@ async def test_revisions_are_kept_once_each_and_bounded(store: Store) -> None:
 
     assert len(found) == KEPT_MAX
     assert (found[0].revision, found[0].files) == (f"r{KEPT_MAX + 2}", {"policy.yaml": str(KEPT_MAX + 2)})
+
+
+async def test_an_earlier_policy_is_read_again_from_what_was_kept(store: Store) -> None:
+    """Under its own revision; one that was not kept, or that this version cannot read, lends nothing."""
+    earlier = load_policy_text("language: 1\npolicy: earlier\n")
+    kept = {"good": {"policy.yaml": "language: 1\npolicy: earlier\n"}, "bad": {"policy.yaml": "language: 99\n"}}
+    for revision, files in kept.items():
+        await store.write(partial(keep, revision=revision, policy="p", files=files, at=NOW))
+
+    found = {name: await decided_by(store, {"revision": name}, POLICY) for name in ("good", "bad", "none")}
+
+    assert (found["good"].name, found["good"].revision) == (earlier.name, "good")
+    assert found["bad"] is found["none"] is POLICY
+    assert await decided_by(store, {"revision": POLICY.revision}, POLICY) is POLICY
 
 
 def test_a_plain_credential_is_not_kept(tmp_path: Path) -> None:
