@@ -110,6 +110,8 @@ def _outcomes(
         f"{family.name}: {len(missing)} runs replayed in {taken:.0f} s ({used:.0f} s of CPU, gates included), "
         f"{len(runs) - len(missing)} kept before"
     )
+    if odd := sum(outcome.odd for outcome in found.values()):
+        raise ReplayError(f"{odd} calls were released without an allow, or held back with one: look at the gate first")
     return [found[run.id] for run in runs]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from policies.expressions.errors import ExpressionError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 DEPTH_MAX = 32  # levels of nesting, and of the tree
 NODES_MAX = 400
+TREES_KEPT_MAX = 512
 
 _COMPARATORS = {comparator.value: comparator for comparator in Comparator}
 _ADDITIVE = {operator.value: operator for operator in (Operator.ADD, Operator.SUBTRACT)}
@@ -45,8 +47,12 @@ _FOREIGN = {
 }
 
 
+@lru_cache(maxsize=TREES_KEPT_MAX)
 def parse(source: str) -> Node:
-    """The tree of the text, its types not yet known. `ExpressionError` with the column of what does not fit."""
+    """The tree of the text, its types not yet known. `ExpressionError` with the column of what does not fit.
+
+    Trees never change, so that of a text is kept: a run over mutants reads the same few hundred texts a thousand times.
+    """
     parser = _Parser(tokenize(source))
     node = parser.whole()
     for count, (part, depth) in enumerate(walk(node), start=1):

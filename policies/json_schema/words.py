@@ -76,7 +76,7 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "FACT_KEY": {"pattern": "The whole key must match."},
     "FACT_FIELD": {
-        "at": "Where it stands in the record, such as customer.id.",
+        "at": "Where it stands in the record, such as customer.id; items[*].sku is the list of all there.",
         "type": "Its type.",
         "money": "It is an amount in this currency.",
         "unit": "In which unit the amount is sent: dollars, cents, thousandths.",

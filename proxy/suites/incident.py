@@ -12,6 +12,7 @@ from interceptors.causes import RefusalCause
 from interceptors.context import FactFailure
 from interceptors.strict_json import canonical
 from policies.currencies import exponent
+from policies.expressions import EACH
 from policies.model import FactField, Ruling
 from policies.spelling import parse_amount_text
 from policies.values import Kind, Unit, parse_money
@@ -94,7 +95,7 @@ def _facts(policy: Policy, decided: Mapping[str, Json], rows: Sequence[Mapping[s
         for field, text in fields.items():
             declared = policy.facts[str(read["fact"])].fields.get(field)
             if declared is not None:
-                record = _put(record, declared.path, _source_value(declared, str(text)))
+                record = _put(record, _kept_path(declared), _source_value(declared, str(text)))
         records[name] = record
     if records:
         yield f"facts: {_json(records)}"
@@ -108,9 +109,16 @@ def _failure(fact: str, rows: Sequence[Mapping[str, Json]]) -> str:
     return _missing(f"what the source of {fact} answered")
 
 
+def _kept_path(field: FactField) -> tuple[str, ...]:
+    """Where the value stands in the record; of a list within records where the list begins."""
+    return field.path[: field.path.index(EACH)] if EACH in field.path else field.path
+
+
 def _source_value(field: FactField, text: str) -> Json:
     """The value as the source sends it, from its text in the receipt."""
     kind = field.type.kind
+    if kind is Kind.LIST:
+        return _missing(f"{field.name}, of which the receipt keeps that it is a {text}")
     try:
         if kind is Kind.MONEY and field.money_unit is not None:
             return _amount(text, field.money_unit)

@@ -48,7 +48,7 @@ def survive(snapshot: Snapshot, suite: Suite) -> Survival:
     alive: list[Edit] = []
     for edit, pipeline in _mutants(root, snapshot):
         made += 1
-        if _is_killed(pipeline, cases):
+        if _is_killed(pipeline, cases, edit):
             killed += 1
         else:
             alive.append(edit)
@@ -72,10 +72,14 @@ def _compiled(root: MappingNode, snapshot: Snapshot) -> Policy | None:
         return None
 
 
-def _is_killed(pipeline: Pipeline, cases: list[Case]) -> bool:
-    """Whether a case fails. The one that does is tried first with the next mutant: neighbours die by the same case."""
-    for index, case in enumerate(cases):
+def _is_killed(pipeline: Pipeline, cases: list[Case], edit: Edit) -> bool:
+    """Whether a case fails. Those that call the tool which the edit is in are tried first, and of them the one by which
+    the last mutant died: neighbours die by the same case.
+    """
+    tool = edit.steps[1] if edit.steps[0] == "tools" and len(edit.steps) > 1 else None
+    for case in sorted(cases, key=lambda case: case.call.name != tool):
         if not run(pipeline, case).passed:
-            cases.insert(0, cases.pop(index))
+            cases.remove(case)
+            cases.insert(0, case)
             return True
     return False

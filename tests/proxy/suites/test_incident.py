@@ -158,3 +158,34 @@ def test_the_command_exports_one_receipt(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text("language: 1\npolicy: other\n", encoding="utf-8")
     other = runner.invoke(cli, [*state, "--policy", str(tmp_path / "policy.yaml"), "--as-test", "rc_1"])
     assert "is of the policy 'refund-desk', not of 'other'" in other.stderr
+
+
+LISTS = """
+language: 1
+policy: lists
+reasons: {heavy: {category: policy}}
+facts:
+  order:
+    key: {pattern: '[A-Z][0-9]'}
+    file: orders.json
+    fields: {skus: {at: "lines[*].sku", type: string}, weights: {at: "lines[*].kg", type: number}, open: boolean}
+tools:
+  ship:
+    facts: {order: args.id}
+    arguments: {id: {pattern: '[A-Z][0-9]'}}
+    rules:
+      - forbid: heavy
+        when: sum(order.weights) > 10 or contains(order.skus, "anvil") or not order.open
+"""
+
+
+def test_a_list_of_a_record_is_to_be_filled_in() -> None:
+    """A receipt keeps how long a list was, and not what stood in it; where it began is where it is to be written."""
+    facts = "order/A1: {open: true, lines: [{sku: a, kg: 9}, {sku: b, kg: 2}]}"
+    row = f"  - {{name: x, call: ship, arguments: {{id: A1}}, facts: {{{facts}}}, expect: {{outcome: forbid}}}}"
+    suite = read_suite(f"suite: lists\nnow: 2026-01-01T00:00:00Z\ncases:\n{row}\n".encode(), "s")
+    text = exported(Pipeline(load_policy_text(LISTS)), suite.cases[0])
+
+    assert '"lines": "FILL IN: ' in text
+    assert "list of 2" in text
+    assert '"open": true' in text
