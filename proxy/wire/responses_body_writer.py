@@ -9,7 +9,7 @@ from proxy.wire.events import Released, TextKey
 from proxy.wire.responses_calls import ItemKey
 from proxy.wire.responses_items import canonical_item, reply_id, reply_item
 from proxy.wire.responses_output import is_plain, is_released, reply_text, sealed_id
-from proxy.wire.responses_types import MESSAGE, REASONING
+from proxy.wire.responses_types import MESSAGE, REASONING, WHOLE
 from proxy.wire.responses_writer import server_error
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class ResponsesBodyWriter:
         texts = next((judged[key] for key in entry.keys if isinstance(key, TextKey)), None)
         is_silent = texts is not None and not isinstance(texts.answer, Released)
         reply = reply_text(texts) if texts is not None else None
+        is_replied = reply is not None and entry.value.get("status") == "incomplete"
         items: list[bytes] = []
         for place, (raw, item) in enumerate(zip(own, entry.value["output"], strict=True)):
             if ItemKey(place) in entry.keys:
@@ -59,7 +60,7 @@ class ResponsesBodyWriter:
         ]
         if items == own:
             return entry.frame.raw
-        changes: dict[str, Any] = {"output": envelope.join_list(items)}
+        changes: dict[str, Any] = {"output": envelope.join_list(items), **(WHOLE if is_replied else {})}
         return envelope.edited(data, **changes)
 
     def keepalive(self) -> bytes:

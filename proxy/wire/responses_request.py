@@ -31,6 +31,7 @@ TOOL_MEMBERS: Final[Mapping[str, Shape]] = MappingProxyType(
     }
 )
 _WHOLE = {"prompt": "prompt", "search_parameters": "live_search"}
+_DATE_PARTS = 3
 _DEFINING = (b"additional_tools", b"tool_search_output")
 
 
@@ -89,7 +90,14 @@ def _declared(element: bytes, provider: list[str], namespace: str = "") -> Itera
     elif kind == "mcp":
         provider.append(f"mcp/{_value(members, 'server_label')}")
     else:
-        provider.append(str(kind))
+        provider.append(_undated(str(kind)))
+
+
+def _undated(kind: str) -> str:
+    """A type without the date of its version: `web_search_2025_08_26` is `web_search`."""
+    *name, year, month, day = kind.split("_") if kind.count("_") >= _DATE_PARTS else (kind, "", "", "")
+    is_dated = [len(part) for part in (year, month, day) if part.isdecimal()] == [4, 2, 2]
+    return "_".join(name) if is_dated and name else kind
 
 
 def _kind_of(environment: Any) -> str:

@@ -70,7 +70,10 @@ EXECUTED: Final = frozenset(
 ADDED, DONE_ITEM = "response.output_item.added", "response.output_item.done"
 TEXT_DELTA = "response.output_text.delta"
 STARTS = frozenset({"response.created", "response.queued", "response.in_progress"})
-TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+COMPLETED, INCOMPLETE = "response.completed", "response.incomplete"
+WHOLE: Mapping[str, Any] = MappingProxyType({"status": "completed", "incomplete_details": None})
+"""What a response says that was not cut."""
+TERMINAL = frozenset({COMPLETED, INCOMPLETE, "response.failed", "response.cancelled"})
 CALL_DELTAS: Mapping[str, str] = MappingProxyType(
     {
         "response.function_call_arguments.delta": FUNCTION,

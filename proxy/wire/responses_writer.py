@@ -24,7 +24,7 @@ from proxy.wire.responses_output import (
 )
 from proxy.wire.responses_progress import Progress
 from proxy.wire.responses_reader import DONE
-from proxy.wire.responses_types import ADDED, DONE_ITEM, REASONING, STARTS, TERMINAL
+from proxy.wire.responses_types import ADDED, COMPLETED, DONE_ITEM, INCOMPLETE, REASONING, STARTS, TERMINAL, WHOLE
 from proxy.wire.sse import event_frame
 
 if TYPE_CHECKING:
@@ -175,17 +175,30 @@ class ResponsesStreamWriter:
         """The end; before it the calls that only it holds."""
         late = [self._late(key, judged[key]) for key in entry.keys if isinstance(key, LooseKey)]
         self._progress.ended = True
-        response = entry.value["response"]
-        output = response.get("output") or []
-        raw = entry.frame.data or b""
+        if not judged and not self._is_edited:
+            return self._numbers.passed(entry, {})
+        snapshot = self._snapshot(entry, judged)
         changes: dict[str, Any] = {}
-        if output and (judged or self._is_edited):
-            own = envelope.elements(envelope.raw_at(raw, "response", "output"))
-            items = rebuilt(own, output, judged, self._shown)
-            if items != own:
-                snapshot = envelope.edited(envelope.raw_at(raw, "response"), output=envelope.join_list(items))
-                changes["response"] = snapshot
+        if self._is_replied and entry.value["type"] == INCOMPLETE:
+            snapshot |= WHOLE
+            changes["type"] = COMPLETED
+            name = None if entry.frame.event is None else COMPLETED
+            entry = entry._replace(frame=entry.frame._replace(event=name))
+        if snapshot:
+            changes["response"] = envelope.edited(envelope.raw_at(entry.frame.data or b"", "response"), **snapshot)
         return b"".join(late) + self._numbers.passed(entry, changes)
+
+    @property
+    def _is_replied(self) -> bool:
+        """Whether a reply of ours stands in the place of the text: it is whole, whatever that was."""
+        return any(reply is not None for reply in self._shown.silent.values())
+
+    def _snapshot(self, entry: FrameRead, judged: Mapping[Key, Judged]) -> dict[str, Any]:
+        """What changes of the final snapshot. One without items stays so."""
+        output = entry.value["response"].get("output") or []
+        own = envelope.elements(envelope.raw_at(entry.frame.data or b"", "response", "output")) if output else []
+        items = rebuilt(own, output, judged, self._shown) if output else own
+        return {} if items == own else {"output": envelope.join_list(items)}
 
     def _late(self, key: LooseKey, judged: Judged) -> bytes:
         if is_hidden(judged):

@@ -299,3 +299,45 @@ async def test_what_is_not_served_says_why(tmp_path: Path) -> None:
         async with one.desk.session.post(f"{url}/input_tokens", json={"input": "x"}, headers=headers) as got:
             assert (await got.json(content_type=None))["object"] == "response.input_tokens"
         assert one.provider.received == []
+
+
+BUILT_IN_RULES = """
+language: 1
+policy: built-in
+session: {customer_id: {jwt: sub}}
+reasons: {no_path: {category: policy, reply: {en: "Not there."}}}
+tools:
+  apply_patch_call:
+    effect: write
+    rules:
+      - forbid: no_path
+        unless: args.path == "notes.md"
+  crm/lookup: {effect: read}
+  mcp/crm/pay: {effect: write}
+"""
+
+
+@ways
+async def test_a_policy_names_built_in_and_namespaced_tools(tmp_path: Path, streamed: bool) -> None:
+    """Rules read a patch's path; a function of a namespace and an approval of an MCP tool are found by both names."""
+
+    def patch(path: str) -> Block:
+        operation = {"type": "update_file", "path": path, "diff": "@@"}
+        whole = {"type": "apply_patch_call", "status": "completed", "operation": operation}
+        return Block(whole, whole)
+
+    lookup = {"type": "function_call", "name": "lookup", "namespace": "crm", "status": "completed", "arguments": "{}"}
+    approval = {"type": "mcp_approval_request", "server_label": "crm", "name": "pay", "arguments": "{}"}
+    parts = patch("notes.md"), patch("/etc/passwd"), Block(lookup, lookup), Block(approval, approval)
+    other = {**approval, "name": "drop"}
+    turns = [turn(*parts, Block(other, other))]
+    async with agent(tmp_path, streamed, "by_id", *turns, policy=BUILT_IN_RULES, tools=[]) as one:
+        response = await one.ask([{"role": "user", "content": "x"}])
+        kinds = [item.type for item in response.output]
+        assert kinds == ["apply_patch_call", "message", "function_call", "mcp_approval_request", "message"]
+        assert response.output[0].operation.path == "notes.md"
+        assert "/etc/passwd" not in response.model_dump_json()
+        assert response.output[3].name == "pay"
+        records = await one.desk.settled(1)
+        decided = [record["tool"] for record in records if record["kind"] == "decided"]
+        assert decided == ["apply_patch_call", "apply_patch_call", "crm/lookup", "mcp/crm/pay", "mcp/crm/drop"]

@@ -35,6 +35,8 @@ TOOLS = [
     ({"type": "tool_search"}, "", "tool_search"),
     ({"type": "mcp", "server_label": "crm"}, "", "mcp/crm"),
     ({"type": "web_search"}, "", "web_search"),
+    ({"type": "web_search_2025_08_26"}, "", "web_search"),
+    ({"type": "web_search_preview_2025_03_11"}, "", "web_search_preview"),
     ({"type": "programmatic_tool_calling"}, "", "programmatic_tool_calling"),
     ({"type": "something_new"}, "", "something_new"),
 ]
