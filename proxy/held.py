@@ -66,10 +66,11 @@ class Held:
     def result(self) -> HiddenResult:
         """What the model gets for a call whose refusal it is to hear."""
         assert self.material is not None
-        return _result(self.material, self.returned.content)
+        return hidden_result(self.material, self.returned.content)
 
 
-def _result(material: Material, content: str) -> HiddenResult:
+def hidden_result(material: Material, content: str) -> HiddenResult:
+    """A result of the gate's own for this call; `content` is JSON text."""
     named = (material.extra.get(member) for member in ("toolset_name", "id"))
     toolset, provider_id = (name if isinstance(name, str) else "" for name in named)
     return HiddenResult(material.id, material.name, material.kind, content, toolset, provider_id)
@@ -78,7 +79,7 @@ def _result(material: Material, content: str) -> HiddenResult:
 def owed_results(keys: Iterable[Key], calls: Mapping[Key, Held]) -> list[HiddenResult]:
     """What a provider that keeps its own turn is owed for calls that code answered; one that was cut off is none."""
     return [
-        _result(held.material, held.answer.content)
+        hidden_result(held.material, held.answer.content)
         for held in (calls[key] for key in keys)
         if isinstance(held.answer, Replaced) and held.material is not None and held.is_whole and not held.is_text
     ]

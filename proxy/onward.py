@@ -8,6 +8,7 @@ from proxy.answers import injects, may_hear_model
 from proxy.ledger.hidden import Refusal
 from proxy.ledger.vault import new_hidden_id
 from proxy.turn_memory import TurnMemory
+from proxy.wire.registry import SIGNED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -57,7 +58,9 @@ class Onward:
         """What the turn must remember; None where nothing of it could be hidden. `asks_again`: an answer that does not
         fit its schema is."""
         is_kept = self._dialect.continuation.named(()) is not None
-        if not is_kept and not asks_again and not may_hear_model(revision, scene.identity) and not injects(revision):
+        is_signed = any(self._dialect is dialect for dialect in SIGNED)
+        hides = asks_again or may_hear_model(revision, scene.identity) or injects(revision)
+        if not (is_kept or is_signed or hides):
             return None
         return TurnMemory(
             self._dialect.continuation,

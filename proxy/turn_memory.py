@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from proxy.held import value_of
+from interceptors.calls import ToolCall
+from proxy.held import hidden_result, value_of
 from proxy.wire.events import TEXT_KIND, CallCompleted, FrameRead, Released, Replaced
 from proxy.wire.standing import Standing
 
@@ -38,6 +39,9 @@ def _has_finished(value: object) -> bool:
     return any(reasons) or value.get("done") is True
 
 
+_REFUSED = '{"isError":true}'
+
+
 @dataclass(frozen=True, slots=True)
 class Remembered:
     """A turn with a hidden part: what the client holds of it, what stands in its place, what answers its calls."""
@@ -62,6 +66,7 @@ class TurnMemory:
         self._splice = continuation.splice(streamed)
         self._joined: list[FrameRead] = []  # the present leg, as it stands in the turn
         self._ids: list[str] = []  # of the present leg's calls
+        self._whole: dict[Key, Material] = {}  # of them, those that are not malformed
         self._said: list[bytes] = []  # finished legs and what answered them, in order
         self._shown: list[bytes] = []  # of the same legs, what the client saw
         self._answered: list[str] = []
@@ -83,6 +88,8 @@ class TurnMemory:
                 self.add(event, came, value)
             elif isinstance(event, CallCompleted):
                 self.complete(event.key, event.material)
+                if isinstance(event.call, ToolCall):
+                    self._whole[event.key] = event.material
 
     def add(self, entry: FrameRead, frame: Frame, value: object) -> None:
         """A frame of the present leg: `entry` as it stands in the turn, `frame` and `value` as they came."""
@@ -128,7 +135,7 @@ class TurnMemory:
         self._pending = results
         self._splice.next_leg(*([_unseen(entry, hidden) for entry in part] for part in (self._joined, kept_back)))
         self._recorder = self._continuation.recorder(self._streamed, self._splice.blocks_before)
-        self._joined, self._ids = [], []
+        self._joined, self._ids, self._whole = [], [], {}
         self._rounds_left -= 1
         self.leg += 1
         return tuple(self._said), self._tokens
@@ -150,13 +157,26 @@ class TurnMemory:
         released = {key: answer for key, answer in answers.items() if isinstance(answer, Released)}
         injected = {key: text for key, answer in released.items() if (text := answer.arguments) is not None}
         standing = self._standing(self._named(), [*results, *owed]) if self.leg or results or owed else None
-        if not (self.leg or hidden or injected) or not self.is_whole:
+        bound = self._bound(answers)
+        if not (self.leg or hidden or injected or bound) or not self.is_whole:
             return Remembered(b"", (), standing=standing) if standing is not None else None
-        said = self._recorder.message(replaced)
+        said = self._recorder.message({key: text for key, text in replaced.items() if key not in bound})
+        if said is None and bound:
+            return None
+        results = [*results, *bound.values()]
         shown = self._recorder.message(replaced, hidden, injected)
         messages = [*self._said, *([said] if said is not None else [])]
         kept = self._remembered(messages, [*self._shown, *([shown] if shown is not None else [])], results)
         return replace(kept, standing=standing)
+
+    def _bound(self, answers: Mapping[Key, Answer]) -> dict[Key, HiddenResult]:
+        """The results of calls in whose place the client reads a text, where those that run beside them go up again
+        only with them: then the provider gets its own turn back."""
+        replaced = {key: answer for key, answer in answers.items() if isinstance(answer, Replaced)}
+        runs = any(isinstance(answer, Released) and key in self._whole for key, answer in answers.items())
+        if not runs or not self._whole.keys() >= replaced.keys() or not any(self._whole[key].binds for key in replaced):
+            return {}
+        return {key: hidden_result(self._whole[key], answer.content or _REFUSED) for key, answer in replaced.items()}
 
     @property
     def has_ended(self) -> bool:

@@ -28,6 +28,7 @@ _UNSIGNED = (
     "`default_api:{name}` , position {place}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures "
     "for more details."
 )
+_ALPHABET = str.maketrans("-_", "+/")  # of base64; clients write either
 
 
 def gemini_refusal(body: Document) -> HttpError | None:
@@ -81,7 +82,8 @@ def _signature_faults(contents: list[Document]) -> Iterator[str]:
                 continue
             if is_first and signature is None and place > (starts[-1] if starts else -1):
                 yield _UNSIGNED.format(name=call["name"], place=position)
-            if signature is not None and signature != call_signature(call["name"], _text(call.get("args") or {})):
+            made = call_signature(call["name"], _text(call.get("args") or {}))
+            if signature is not None and signature.translate(_ALPHABET) != made:
                 yield "Corrupted thought signature."
             is_first = False
 

@@ -36,7 +36,8 @@ class Material:
     """A complete call as it stood on the wire, for sending it on in canonical form.
 
     `is_plain`: every client reads the frames as they came in the way the gate did. `extra` are further members of the
-    call object that must survive (signatures, callers).
+    call object that must survive (signatures, callers). `binds`: the provider takes the other calls of its turn back
+    only together with it.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Material:
     kind: str
     is_plain: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
+    binds: bool = False
 
 
 @dataclass(frozen=True, slots=True)

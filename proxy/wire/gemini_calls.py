@@ -169,7 +169,8 @@ class GeminiCalls:
         said = (material.name, material.arguments)
         if isinstance(wire_id, str) and wire_id and self._wire_ids.setdefault(wire_id, said) != said:
             call = MalformedToolCall(call.name, Cause.DUPLICATE_ID, call_id, call.position)
-        return CallCompleted(key, replace(call, id=call_id), replace(material, id=call_id))
+        binds = "thoughtSignature" in material.extra
+        return CallCompleted(key, replace(call, id=call_id), replace(material, id=call_id, binds=binds))
 
     def _finish(self, candidate: Candidate, held: list[Place]) -> list[WireEvent]:
         """The end of a candidate: what is open is cut, and, by the token limit, the last call of its last frame too."""

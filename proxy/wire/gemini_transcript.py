@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 RESULT: Final = "functionResponse"
 _SIDES: Final = {"user": Side.USER, "function": Side.USER, "tool": Side.USER, "model": Side.ASSISTANT}
+_ALPHABET: Final = bytes.maketrans(b"-_", b"+/")  # official clients write the bytes of an image in the other base64
 _WRAPPED: Final = ("error", "output", "result")
 """Members under which clients put what came of a function, where the response has no other."""
 
@@ -169,7 +170,8 @@ def _read_part(turn: SideTurn, raw: bytes, open_calls: list[CallSeen]) -> None:
             turn.texts.append(text)
     elif members:
         kept = {name: envelope.value_of(value) for name, value in members.items() if name != "thoughtSignature"}
-        turn.other.append(hashlib.sha256(strict_json.canonical(kept)).hexdigest())
+        said = strict_json.canonical(kept).translate(_ALPHABET, b"=")
+        turn.other.append(hashlib.sha256(said).hexdigest())
 
 
 def _call(raw: bytes, taken: Collection[str]) -> CallSeen:

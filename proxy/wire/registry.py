@@ -14,6 +14,8 @@ from proxy.wire.openai_responses import OPENAI_RESPONSES
 if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
 
+SIGNED: Final[tuple[Dialect, ...]] = (GEMINI, GEMINI_ON_VERTEX)
+"""Those whose calls may bind each other (`events.Material.binds`)."""
 DIALECTS: Final[tuple[Dialect, ...]] = (
     ANTHROPIC_MESSAGES,
     OPENAI_CHAT,

@@ -185,6 +185,12 @@ STEPS: dict[str, tuple[Turn, ...]] = {
     "five": (turn(HM, call("read_refused", 5), call("read_refused", 55)), turn(HM, Text("None."))),
     "six": (turn(HM, call("write_refused", 6)),),
     "seven": (turn(call("read_allowed", 7), call("read_allowed", 7)), turn(Text("Twice the same."))),
+    "eight": (turn(HM, call("write_refused", 8), call("write_allowed", 8)), turn(HM, Text("One was written."))),
+    "nine": (
+        turn(call("write_refused", 9), call("read_refused", 9), call("write_allowed", 9)),
+        turn(call("read_allowed", 9)),
+        turn(Text("Two were not.")),
+    ),
     "ten": (turn(HM, call("read_allowed", 10)), turn(HM, Text("Bye."))),
 }
 READS = {
@@ -195,6 +201,8 @@ READS = {
     "five": "None.",
     "six": NO_WRITE,
     "seven": "Twice the same.",
+    "eight": f"{NO_WRITE}One was written.",
+    "nine": f"{NO_WRITE}Two were not.",
     "ten": "Bye.",
 }
 
@@ -261,5 +269,6 @@ async def test_a_talk_with_refusals_of_every_kind(tmp_path: Path, dialect: Diale
         assert reads == READS
         assert [one.refused for one in gate.provider.received if one.refused] == []
         last = gate.provider.received[-1].body
-        assert last.count(b"read_refused") == 10
+        assert last.count(b"read_refused") == 12
+        assert last.count(b"write_refused") == (4 if dialect is Dialect.GEMINI else 0)
     assert NO_READ not in READS.values()

@@ -96,6 +96,13 @@ def test_the_meaning_of_a_turn_depends_on_that_turn_alone() -> None:
     assert whole[2].results[0].call != alone[0].results[0].call
 
 
+def test_an_image_in_either_base64_means_the_same() -> None:
+    """The official client reads bytes and writes them again, in the alphabet for URLs."""
+    images = [{"inlineData": {"mimeType": "image/png", "data": data}} for data in ("a+b/cQ==", "a-b_cQ==", "other")]
+    first, second, third = (turns_of([json.dumps(user(image)).encode()])[0].meaning() for image in images)
+    assert first == second != third
+
+
 def test_a_member_under_two_names_is_refused() -> None:
     """Two parsers would take two of them."""
     part = {"functionCall": {"name": "a"}, "function_call": {"name": "b"}}
