@@ -10,7 +10,7 @@ CLIENTS := tests/clients/node
 DRIFT_VENV := .venv-drift
 SDKS := anthropic openai google-genai ollama boto3
 
-.PHONY: drift test-clients help demo test check fix docs screenshots lock bench property conformance examiner clean
+.PHONY: test-capture capture-python drift test-clients help demo test check fix docs screenshots lock bench property conformance examiner clean
 
 # The examiner reads with its own SDKs, in an environment of its own: not with what the product was installed with.
 EXAMINER := ../shared/conformance
@@ -40,6 +40,24 @@ test-clients: $(CLIENTS)/node_modules/.ready ## Run real agents, from their regi
 $(CLIENTS)/node_modules/.ready: requirements-clients.lock $(CLIENTS)/package-lock.json $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-clients.lock
 	cd $(CLIENTS) && PATH="$(abspath $(BIN)):$$PATH" npm ci --no-progress --loglevel=error
+	@touch $@
+
+# mitmproxy needs a newer Python than the gate itself, and an environment of its own.
+CAPTURE_VENV   := .venv-capture
+CAPTURE_PYTHON ?= $(shell for p in python3.13 python3.12 python3 $(HOME)/.pyenv/versions/3.1[23]*/bin/python; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
+
+capture-python:
+	@echo "$(CAPTURE_PYTHON)"
+
+test-capture: $(READY) $(CAPTURE_VENV)/.ready ## Send an agent that knows no base URL through the gate (Python 3.12)
+	CALLGATE_CAPTURE=$(abspath $(CAPTURE_VENV))/bin/callgate $(BIN)/python -m pytest -q tests/capture
+
+$(CAPTURE_VENV)/.ready: requirements-capture.lock requirements-build.lock pyproject.toml
+	@test -n "$(CAPTURE_PYTHON)" || { echo "capture needs Python 3.12 or newer; set CAPTURE_PYTHON=..." >&2; exit 2; }
+	$(CAPTURE_PYTHON) -m venv $(CAPTURE_VENV)
+	$(CAPTURE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-capture.lock
+	$(CAPTURE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.lock
+	$(CAPTURE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation .
 	@touch $@
 
 check: $(READY) ## The contributor's loop: format, lint, types, tests
@@ -87,7 +105,8 @@ lock: ## Resolve the locked dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade --extra demo --group dev -o requirements-dev.lock pyproject.toml
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q -c requirements-dev.lock --group build -o requirements-build.lock
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header -q --upgrade --group clients -o requirements-clients.lock
+	uv pip compile --universal --python-version 3.12 --no-emit-index-url --generate-hashes --no-header -q --upgrade --extra capture -o requirements-capture.lock pyproject.toml
 
 clean: ## Remove what was built
 	rm -rf $(CLIENTS)/node_modules
-	rm -rf $(VENV) $(EXAMINER_VENV) $(DRIFT_VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(EXAMINER_VENV) $(DRIFT_VENV) $(CAPTURE_VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -35,6 +35,7 @@ COMMANDS = {
     "receipts": _Lazy("receipts", "receipts", "List, show, verify, export and erase what was decided."),
     "escalations": _Lazy("escalations", "escalations", "List and show the cases that wait for a person."),
     "reservations": _Lazy("reservations", "reservations", "List what calls hold, and say what became of it."),
+    "capture": _Lazy("capture", "capture", "Catch agents whose base URL cannot be changed."),
     "fees": _Lazy("fees", "fees", "Hold a fee schedule against its text"),
     "halt": _Lazy("halt", "halt", "Refuse every write from this moment on."),
     "resume": _Lazy("halt", "resume", "Lift the halt."),
