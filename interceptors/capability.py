@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from interceptors.calls import Proposer
 from interceptors.case import Stage
 from interceptors.causes import RefusalCause
 from interceptors.decisions import Verdict
@@ -17,7 +18,9 @@ _PASSED: Final = (Verdict(_NAME, Ruling.ALLOW),)
 
 
 class Capability:
-    """An identity uses the tools on its list; a policy without `identities` has no lists. Halt stops every write."""
+    """An identity, or an operator, uses the tools on its list; a policy without `identities` has no lists for models.
+    Halt stops every write.
+    """
 
     name = _NAME
     stage = Stage.CAPABILITY
@@ -32,6 +35,9 @@ class Capability:
 
 
 def _is_permitted(case: Case) -> bool:
+    if case.proposer is not Proposer.MODEL:
+        operator = case.policy.people.operators.get(case.context.operator or "")
+        return operator is not None and (operator.tools is None or case.key in operator.tools)
     if not case.policy.identities:
         return True
     identity = case.policy.identities.get(case.context.identity or "")

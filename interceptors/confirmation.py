@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from interceptors.affirmations import is_yes
-from interceptors.calls import ToolCall
+from interceptors.calls import Proposer, ToolCall
 from interceptors.case import Stage
 from interceptors.causes import RefusalCause, answer
 from interceptors.chain import stamp
@@ -52,6 +52,8 @@ class Confirmation:
         tool, call = case.found.tool, case.call
         if tool.confirm is None or not isinstance(call, ToolCall):
             return ()
+        if case.proposer in (Proposer.CUSTOMER, Proposer.OPERATOR):  # to propose exactly this call is to say yes to it
+            return (Verdict(_NAME, Ruling.ALLOW, rule=f"{tool.name}.confirm", detail="proposed by a person"),)
         stated = _leaving(case, call)
         key = ConfirmationKey(_name(case, stated))
         if key not in case.usages:

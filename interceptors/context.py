@@ -40,6 +40,7 @@ class Context:
     halted: bool = False
     model: str = ""
     history: History = EMPTY
+    operator: str | None = None  # of the policy, where the call is not a model's
     answers_kept: bool = False  # somebody keeps what people answer; else no approval is asked for, or used
 
 

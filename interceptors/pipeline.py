@@ -84,8 +84,7 @@ class Pipeline:
         Without a `context` the reply is in the language that holds for everyone.
         """
         given = answer(cause)
-        verdict = Verdict("gate", given.ruling, given.reason, detail=cause.value)
-        return self._refusal(proposal, cause, context, verdict)
+        return self._refusal(proposal, cause, context, Verdict("gate", given.ruling, given.reason, detail=cause.value))
 
     def refuse_text(self, proposal: Proposal, cause: RefusalCause, context: Context) -> Decision:
         """The refusal of what a text says, with all that its record tells of a call."""
@@ -178,6 +177,7 @@ class Pipeline:
         ruling, reason = deciding.ruling, deciding.reason
         category = category_of(ruling, self._categories.get(reason, Category.INTERNAL))
         tool = case.found.tool.name if case.found.is_named else shown(case.call.name)
+        resumes = case.found.tool.passed_on.on_approval
         can_be_approved = ruling is Ruling.ESCALATE and rows and instead is None
         return Decision(
             ruling=ruling,
@@ -187,7 +187,7 @@ class Pipeline:
             category=category,
             reply="" if category is None else reply(case, reason, category),
             message="" if category is None else message(case, reason, category, verdicts),
-            next="" if category is None else next_step(reason, category),
+            next="" if category is None else next_step(reason, category, resumes if can_be_approved else None),
             verdicts=verdicts,
             facts=case.reads,
             summary=summary(case, tool, reason) if ruling is Ruling.ESCALATE else {},

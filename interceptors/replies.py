@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from policies.approvals import OnApproval
 from policies.expressions import EvaluationError
 from policies.model import Category
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
@@ -39,6 +40,13 @@ _NEXT: Final[Mapping[Category, str]] = {
 }
 
 
+_RESUMES: Final[Mapping[OnApproval, str]] = {
+    OnApproval.NEXT_TIME: "A person decides this call. Once it is approved, make the same call again, unchanged.",
+    OnApproval.INLINE: "A person decides this call. Once it is approved, make the same call again, unchanged.",
+    OnApproval.DELIVER: "A person decides this call; do not repeat it. Once it is approved, it is done without you.",
+}
+
+
 def reply(case: Case, reason: str, category: Category) -> str:
     """What the customer reads: the reason's own template, else the category's default text, which holds no figure; or
     the question that waits for a yes.
@@ -60,8 +68,10 @@ def message(case: Case, reason: str, category: Category, verdicts: Iterable[Verd
     return f"{system.message.removesuffix('.')}: {'; '.join(details)}." if details else system.message
 
 
-def next_step(reason: str, category: Category) -> str:
-    """What the agent can do about it."""
+def next_step(reason: str, category: Category, resumes: OnApproval | None = None) -> str:
+    """What the agent can do about it. `resumes`: people can approve the call, and it goes on so."""
+    if resumes is not None:
+        return _RESUMES[resumes]
     system = SYSTEM_REASONS.get(reason)
     return _NEXT[category] if system is None or system.category is not category else system.next
 

@@ -13,6 +13,7 @@ from policies.documents.claims import read_claims
 from policies.documents.facts import read_facts
 from policies.documents.foreign import read_provider_tools
 from policies.documents.guards import GuardScope, read_not_user
+from policies.documents.people import read_people
 from policies.documents.replies import check_missing, present, read_replies
 from policies.documents.scalars import label, time_zone
 from policies.documents.sections import read_constants, read_identities, read_reasons, read_session
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from zoneinfo import ZoneInfo
 
+    from policies.approvals import People
     from policies.asking import ReplyLanguage
     from policies.foreign import ProviderTool
     from policies.lists import Lists
@@ -62,7 +64,7 @@ def compile_policy(
     head.read("language", _language, LANGUAGE, required=True)
     settings = _settings(head)
     parts = _parts(head, folder, settings.unknown_tools, lists)
-    spoken = _spoken(head, parts)
+    spoken = _spoken(head, parts, closed=settings.unknown_tools is not UnknownTools.ALLOW)
     if problems:
         raise PolicyError(problems.found)
     return Policy(
@@ -125,9 +127,10 @@ class _Spoken(NamedTuple):
     structured: dict[str, Structured]
     claims: dict[str, tuple[Pattern, ...]]
     provider_tools: dict[str, ProviderTool]
+    people: People
 
 
-def _spoken(sections: _Sections, parts: _Parts) -> _Spoken:
+def _spoken(sections: _Sections, parts: _Parts, *, closed: bool) -> _Spoken:
     problems = sections.problems
     no_patterns: tuple[Pattern, ...] = ()
     session = {name: field.type for name, field in present(parts.session).items()}
@@ -137,6 +140,7 @@ def _spoken(sections: _Sections, parts: _Parts) -> _Spoken:
         sections.entries("structured", lambda node: read_structured(node, parts.tools, problems)),
         sections.entries("claims", lambda node: read_claims(node, spellings(parts.tools), problems)),
         sections.entries("provider_tools", lambda node: read_provider_tools(node, problems)),
+        read_people(sections, spellings(parts.tools), parts.identities, closed=closed),
     )
 
 

@@ -10,6 +10,7 @@ from policies.explain_cases import case_lines
 from policies.explain_fees import fee_lines
 from policies.explain_foreign import provider_lines
 from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
+from policies.explain_people import people_lines, tool_people_lines
 from policies.explain_texts import text_lines, tool_text_lines
 from policies.expressions import dotted, sentence
 from policies.model import FileSource, Mode, Policy, Ruling, SessionSource, ToolEffect, UnknownTools, folded
@@ -45,6 +46,7 @@ def _head(policy: Policy) -> str:
     lines += user_lines(policy)
     lines += language_lines(policy)
     lines += text_lines(policy)
+    lines += people_lines(policy)
     return "\n".join(lines)
 
 
@@ -67,6 +69,7 @@ def explain_tool(policy: Policy, tool: Tool) -> str:
     lines += _rules(policy, tool)
     lines += _limits(policy, tool)
     lines += asking_lines(policy, tool)
+    lines += tool_people_lines(policy, tool)
     if tool.escalation:
         lines.append("  Where it is passed to a person, that person reads:")
         lines += [f'    - {name.replace("_", " ")}: "{text.source}"' for name, text in tool.escalation.items()]

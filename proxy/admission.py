@@ -16,6 +16,7 @@ from proxy.identity import Caller, UnknownCredentialError, identify
 from proxy.session_header import SessionHeaderError
 from proxy.sessions import conversation_of
 from proxy.store import StoreError
+from proxy.subjects import subject_of
 from proxy.web_pages import is_of_foreign_page
 from proxy.wire import envelope
 from proxy.wire.dialect import Fault
@@ -91,16 +92,8 @@ class Admission:
                 claims = self._with.connected.session.subject(fields, self._with.judge.clock())
             except SessionHeaderError as error:
                 raise RefusedError(Fault.UNAUTHENTICATED, "invalid_session", str(error)) from None
-        return Asking(caller, claims, self._subject(claims, revision), revision)
-
-    def _subject(self, claims: Mapping[str, Json], revision: Revision) -> str:
-        """The subject of the receipts: the first field that the policy's `session` names, where it is there."""
-        for session_field in revision.policy.session.values():
-            value: Json = dict(claims)
-            for step in session_field.at:
-                value = value.get(step) if isinstance(value, dict) else None
-            return self._with.store.subject_digest(value) if isinstance(value, str) and value else ""
-        return ""
+        subject = subject_of(claims, revision.policy, self._with.store)
+        return Asking(caller, claims, subject, revision)
 
     async def body(
         self, request: web.BaseRequest, fields: RequestHeaders, holding: Holding, deadline: float

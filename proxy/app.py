@@ -15,18 +15,16 @@ from aiohttp import web
 from interceptors.receipts import PolicyChanged
 from proxy.admin.access import Persons, first_owner, remove_address, write_address
 from proxy.admin.app import Collaborators, admin_app
+from proxy.admin.decide import Deciding
 from proxy.approvals import Approvals
 from proxy.clock import utc_now
 from proxy.connected import Connected, check_together, connect_settings
 from proxy.console.app import add_console
 from proxy.conversation import Conversations
+from proxy.deciders import Ground, make_deciders
 from proxy.environment import Environment, process_environment
 from proxy.expiry import expire_held
-from proxy.facts_reader import FactsReader
 from proxy.identity import tenant_key
-from proxy.judge import Judge
-from proxy.ledger.keeper import Ledger
-from proxy.ledger.vault import Vault
 from proxy.listener import Listener
 from proxy.logs import Event, Logs, capture_libraries
 from proxy.metrics import Metrics
@@ -43,6 +41,8 @@ from proxy.upstream import Upstream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from proxy.courier import Courier
 
 _KEEPALIVE_SECONDS = 75
 _LOG_LINGER_SECONDS = 0.05
@@ -75,23 +75,23 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         key = await asyncio.to_thread(tenant_key, settings.state)
         policy = _policy(settings, environment, key, store=store, logs=logs, metrics=metrics)
         await policy.start()
-        facts = FactsReader(settings.limits, utc_now, metrics.fact_read)
-        stack.push_async_callback(facts.close)
         upstream = Upstream(settings.limits)
         stack.push_async_callback(upstream.close)
         outcomes, settling = _written_behind(stack, store, metrics)
-        judge = Judge(policy, facts, store, outcomes, utc_now, settings.limits.hold_ms_max, injects=True)
-        ledger = await _ledger(stack, settings, logs, metrics)
+        made = await make_deciders(stack, settings, connected, Ground(store, policy, outcomes, logs, metrics))
+        judge, ledger = made.judge, made.ledger
         talks = Conversations(store, settling, SignedCases(store, utc_now))
         services = Services(settings, connected, policy, judge, store, ledger, talks, upstream, logs, metrics, key)
         listener = Listener(services)
         stopping = _stop_signal()
-        admin = await _start_admin(stack, settings, connected, services, lambda: listener.is_draining)
+        admin = await _start_admin(stack, settings, connected, services, made.courier, lambda: listener.is_draining)
         agents = await _start(stack, _agent_runner(listener, settings), settings.listen)
         gc.collect()
         gc.freeze()  # what serves all requests need not be walked again and again: a whole collection halts the loop
         sweeps = asyncio.gather(
-            end_retentions(settings.retain, store, ledger, logs), expire_held(store, utc_now, metrics.store_failed)
+            end_retentions(settings.retain, store, ledger, logs),
+            expire_held(store, utc_now, metrics.store_failed),
+            made.courier.run(),
         )
         stack.callback(sweeps.cancel)
         logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
@@ -120,17 +120,6 @@ def _last_words(store: Store, logs: Logs) -> None:
     head = store.head  # behind everything that this process writes
     logs.event(Event.CHAIN_HEAD, writer=head.writer, seq=head.seq, hash=head.hash)
     logs.event(Event.STOPPED)
-
-
-async def _ledger(stack: AsyncExitStack, settings: Settings, logs: Logs, metrics: Metrics) -> Ledger:
-    vault = await asyncio.to_thread(Vault, settings.state, settings.retain.ledger.total_seconds())
-    stack.callback(vault.close)
-
-    def failed(problem: str) -> None:
-        metrics.ledger_failed()
-        logs.event(Event.LEDGER_FAILED, error=problem)
-
-    return Ledger(vault, utc_now, failed)
 
 
 def _policy(
@@ -212,12 +201,13 @@ async def _start_admin(
     settings: Settings,
     connected: Connected,
     services: Services,
+    courier: Courier,
     is_draining: Callable[[], bool],
 ) -> _Site:
     persons = connected.persons or (await asyncio.to_thread(first_owner, settings.state),)
     collaborators = Collaborators(
         persons=Persons(persons),
-        approvals=Approvals(services.store, services.policy, utc_now, services.logs, lambda _: None),
+        approvals=Approvals(services.store, services.policy, utc_now, services.logs, lambda _: courier.wake()),
         store=services.store,
         ledger=services.ledger,
         policy=services.policy,
@@ -225,6 +215,9 @@ async def _start_admin(
         logs=services.logs,
         clock=utc_now,
         is_draining=is_draining,
+        deciding=Deciding(
+            services.judge, connected.session, services.tenant_key, settings.limits.decide_per_minute_max
+        ),
     )
     app = admin_app(collaborators)
     add_console(app, collaborators)

@@ -61,6 +61,7 @@ def load_settings(flags: Flags) -> Settings:
         pass_through=merged.pass_through,
         limits=merged.limits,
         retain=merged.retain,
+        webhooks=merged.webhooks,
     )
 
 

@@ -23,6 +23,8 @@ from proxy.settings import (
     Role,
     SessionHeaderSettings,
     UpstreamSettings,
+    Webhooks,
+    WebhookSettings,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ _KEYS = (
     "pass_through",
     "limits",
     "retain",
+    "webhooks",
 )
 
 
@@ -61,6 +64,7 @@ class Found:
     pass_through: frozenset[PassThrough] = frozenset()
     limits: Limits = field(default_factory=Limits)
     retain: Retain = field(default_factory=Retain)
+    webhooks: Webhooks = field(default_factory=Webhooks)
 
 
 def read_config_file(path: Path) -> Found:
@@ -107,6 +111,8 @@ def _read_key(found: Found, key: str, node: Node, folder: Path) -> None:
             found.limits = _limits(node)
         case "retain":
             found.retain = _retain(node)
+        case "webhooks":
+            found.webhooks = _webhooks(node)
 
 
 def _admin(node: Node) -> AdminSettings:
@@ -182,6 +188,18 @@ def _retain(node: Node) -> Retain:
     if retain.payloads > retain.receipts:
         section.fail("payloads cannot be kept longer than the receipts they belong to")
     return retain
+
+
+def _webhooks(node: Node) -> Webhooks:
+    section = node.mapping()
+    section.check_keys(("escalations", "deliveries"))
+    return Webhooks(**{name: _webhook(entry) for name, entry in section.entries.items()})
+
+
+def _webhook(node: Node) -> WebhookSettings:
+    section = node.mapping()
+    section.check_keys(("url", "key"))
+    return WebhookSettings(_secret(section.require("url")), _secret(section.require("key")))
 
 
 def _secret(node: Node) -> Expandable:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from policies.approvals import OnApproval
 from policies.model import SessionSource
 from policies.secrets import SecretError
 from proxy.config import ConfigError
+from proxy.config_webhooks import connect_webhooks
 from proxy.session_header import HmacKey, JwtKey, SessionKeyError, SessionVerifier
 from proxy.settings import HmacSettings, JwtSettings, Role
 from proxy.upstream import UpstreamUrlError, read_upstream_url
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from policies.model import Policy
     from proxy.environment import Environment
     from proxy.settings import SessionHeaderSettings, Settings
+    from proxy.webhooks import WebhookTarget
 
 TOKEN_LENGTH_MIN = 16
 
@@ -45,6 +48,8 @@ class Connected:
     upstreams: Mapping[str, UpstreamTarget]
     session: SessionVerifier | None
     persons: tuple[PersonToken, ...]
+    cases: WebhookTarget | None = None  # hears of new cases
+    calls: WebhookTarget | None = None  # gets approved calls
 
 
 def connect_settings(settings: Settings, environment: Environment) -> Connected:
@@ -63,7 +68,8 @@ def connect_settings(settings: Settings, environment: Environment) -> Connected:
             raise ConfigError(f"{where}: {error}") from None
         upstreams[name] = UpstreamTarget(name, url, key)
     session = _session(settings.session_header, environment) if settings.session_header is not None else None
-    return Connected(upstreams, session, _persons(settings, environment))
+    cases, calls = connect_webhooks(settings, environment)
+    return Connected(upstreams, session, _persons(settings, environment), cases, calls)
 
 
 def check_together(settings: Settings, policy: Policy) -> None:
@@ -71,7 +77,7 @@ def check_together(settings: Settings, policy: Policy) -> None:
 
     Raises:
         ConfigError: a listener that others can reach without `identities`; identities whose upstream has no key; a
-            session field that no configured header could prove.
+            session field that no configured header could prove; approved calls that nobody would get.
     """
     if not policy.identities and not settings.listen.is_loopback:
         raise ConfigError(
@@ -83,6 +89,9 @@ def check_together(settings: Settings, policy: Policy) -> None:
                 raise ConfigError(
                     f"upstreams.{name}: with `identities` in the policy the gate holds the provider's key: set `key`"
                 )
+    delivers = [tool.name for tool in policy.tools.values() if tool.passed_on.on_approval is OnApproval.DELIVER]
+    if delivers and settings.webhooks.deliveries is None:
+        raise ConfigError(f"webhooks.deliveries: approved calls of {delivers[0]!r} are to be delivered: set a receiver")
     header = settings.session_header
     given = (
         None if header is None else SessionSource.JWT if isinstance(header.form, JwtSettings) else SessionSource.HMAC

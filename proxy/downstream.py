@@ -20,6 +20,14 @@ class ClientLostError(Exception):
     """The client went away while it was written to."""
 
 
+class NoBodyError(Exception):
+    """A body that is not there to be judged: too large, too late, or without room for it."""
+
+    def __init__(self, fault: Fault, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+
 class Downstream:
     """One response. Bytes are put (`put`) and leave together (`flush`), one write for each read of upstream."""
 

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from interceptors.causes import RefusalCause
 from interceptors.receipts import AbortCause
-from proxy.downstream import ClientLostError, Downstream
+from proxy.downstream import ClientLostError, Downstream, NoBodyError
 from proxy.gate import Gate
 from proxy.gate_commands import (
     Abandon,
@@ -33,6 +33,7 @@ from proxy.gate_commands import (
     Write,
 )
 from proxy.gate_commands import Record as RecordCommand
+from proxy.inline import inline_wait
 from proxy.summary import Ending, Summary
 from proxy.verdicts import Verdicts
 from proxy.wire.dialect import Fault
@@ -54,14 +55,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 B = TypeVar("B", bytes, bytearray)
 _STEP_BYTES = 32 * 1024
-
-
-class _NoBodyError(Exception):
-    """A body that is not there to be judged: too large, too late, or without room for it."""
-
-    def __init__(self, fault: Fault, message: str) -> None:
-        super().__init__(message)
-        self.fault = fault
 
 
 async def guarded(work: Awaitable[T], broke: Callable[[Exception], Awaitable[T]]) -> T:
@@ -98,13 +91,12 @@ class Exchange:
         self._headers = headers
         self._first = first  # what was read of the body already
         self._dialect = dialect
-        self._streamed = streamed
         self._scene = scene
         self._limits = limits
         self._deadline = deadline
         self._holds = holds
         self._onward = onward
-        self._leg = 0
+        self._streamed, self._leg = streamed, 0
         self._hearing = Hearing(dialect, revision.policy.pass_types, streamed=streamed, holds=texts.holds)
         self._gate = Gate(
             self._hearing.reader(),
@@ -117,7 +109,8 @@ class Exchange:
         if onward.last_mark:
             self._gate.seal(onward.last_mark)
         self._down = Downstream(request, dialect, streamed=streamed)
-        self._verdicts = Verdicts(judge, scene, texts)
+        inline = inline_wait(dialect, judge, scene, limits, deadline, streamed=streamed)
+        self._verdicts = Verdicts(judge, scene, texts, inline)
         self.summary = Summary(status=upstream.status, judgments=self._verdicts.taken, remarks=self._verdicts.remarks)
 
     async def run(self) -> web.StreamResponse:
@@ -200,11 +193,11 @@ class Exchange:
             leg = self._leg
             try:
                 body = await self._read_body()
-            except (_NoBodyError, aiohttp.ClientError, OSError) as error:
+            except (NoBodyError, aiohttp.ClientError, OSError) as error:
                 if back := self._gate.leg_broke():
                     await self._carry_out(back)
                     break
-                if not isinstance(error, _NoBodyError):
+                if not isinstance(error, NoBodyError):
                     raise
                 self.summary.ending = Ending.LIMIT
                 await self._fail(error.fault, str(error))
@@ -220,7 +213,7 @@ class Exchange:
         self._verdicts.left()
 
     async def _read_body(self) -> bytes:
-        """The whole body, or `_NoBodyError`."""
+        """The whole body, or `NoBodyError`."""
         if self._upstream.content.is_eof():  # it came with its head, and nothing is waited for
             return self._fitting(self._first + self._upstream.content.read_nowait())
         body = bytearray()
@@ -231,15 +224,15 @@ class Exchange:
                     self._fitting(body)
         except TimeoutError:
             if limit.expired():
-                raise _NoBodyError(Fault.UPSTREAM_TIMEOUT, "the answer took longer than exchange_ms_max") from None
+                raise NoBodyError(Fault.UPSTREAM_TIMEOUT, "the answer took longer than exchange_ms_max") from None
             raise
         return bytes(body)
 
     def _fitting(self, body: B) -> B:
         if len(body) > self._limits.response_bytes_max:
-            raise _NoBodyError(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
+            raise NoBodyError(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
         if not self._holds(len(body)):
-            raise _NoBodyError(Fault.OVERLOADED, "the gate has no room for the provider's answer")
+            raise NoBodyError(Fault.OVERLOADED, "the gate has no room for the provider's answer")
         return body
 
     async def _next_bytes(self) -> bytes:
@@ -326,8 +319,10 @@ class Exchange:
         return self._gate.decided(self._verdicts.refuse(keys, self._gate.call, cause))
 
     async def _record(self, keys: Sequence[Key]) -> Sequence[Command]:
-        recorded = await self._waiting(self._verdicts.recording(keys))
-        return self._gate.recorded(self._verdicts.recorded(keys, recorded))
+        first, behind = self._verdicts.in_steps(keys)
+        recorded = await self._waiting(self._verdicts.recording(first))
+        commands = self._gate.recorded(self._verdicts.recorded(first, recorded))
+        return [*commands, RecordCommand(tuple(behind))] if behind else commands
 
     async def _go_on(self, command: Continue) -> Sequence[Command]:
         """Ask upstream again; the client hears keep-alives meanwhile."""

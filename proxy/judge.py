@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from interceptors.context import Context, DeclaredTool
 from interceptors.decisions import Decision, Needs
 from interceptors.history import EMPTY, History
 from interceptors.obligations import injected, injection_of
+from policies.approvals import OnApproval
 from policies.model import Mode, Ruling
 from proxy.answers import with_repetition
 from proxy.informant import Basis, Informant
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from interceptors.calls import Json
     from proxy.clock import Clock
     from proxy.facts_reader import FactsReader
+    from proxy.ledger.materials import Materials
     from proxy.outcomes import Outcomes
     from proxy.policy_source import PolicySource, Revision
     from proxy.wire.events import Key
@@ -51,6 +53,8 @@ class Scene:
     ambiguous: frozenset[str] = frozenset()
     history: History = EMPTY
     read_history: Callable[[], Awaitable[History]] | None = None  # where `history` was not read yet
+    proposer: Proposer = Proposer.MODEL
+    operator: str | None = None  # of the policy, where no model proposes
     heard: dict[tuple[str, str], int] = field(default_factory=dict)  # refusals that the model has heard, by call
 
 
@@ -92,12 +96,14 @@ class Judge:
     clock: Clock
     hold_ms_max: int
     injects: bool = False
+    tells: bool = False  # somebody else hears of new cases
+    materials: Materials | None = None  # keeps what approved calls are delivered with
 
     async def decide(self, calls: Mapping[Key, Call], scene: Scene) -> dict[Key, Judgment]:
         """Decide these calls together, one read of a fact serving all of them, within `hold_ms_max`."""
         began = time.monotonic()
         in_force = self.policy.last()
-        proposals = {key: Proposal(call, Proposer.MODEL) for key, call in calls.items()}
+        proposals = {key: Proposal(call, scene.proposer) for key, call in calls.items()}
         basis: Basis | None = None
         try:
             if (unchanged := self.policy.unchanged()) is not None:
@@ -152,7 +158,9 @@ class Judge:
         for key, judgment in judgments.items():
             receipt = new_receipt_id(now)
             refused = partial(self._with, judgment, receipt=receipt)
-            held[key] = Holding(judgment.as_recorded(receipt, basis=judgment.basis), refused, scene, self.clock)
+            held[key] = Holding(
+                judgment.as_recorded(receipt, basis=judgment.basis), refused, scene, self.clock, tells=self.tells
+            )
             entries.append(held[key].entry())
         try:
             committed = await self.store.commit(entries)
@@ -162,7 +170,17 @@ class Judge:
         results: dict[Key, Judgment] = {}
         for (key, holding), done in zip(held.items(), committed[len(outcomes) :], strict=True):
             results[key] = holding.stands(done)
+            await self._keep(results[key], scene)
         return results
+
+    async def _keep(self, judgment: Judgment, scene: Scene) -> None:
+        """Keep the call of a case that is delivered once people approve it, before they can."""
+        call, tool = judgment.proposal.call, judgment.revision.policy.tool(judgment.decision.tool)
+        if judgment.escalation is None or self.materials is None or not isinstance(call, ToolCall) or tool is None:
+            return
+        if tool.passed_on.on_approval is OnApproval.DELIVER:
+            history = scene.history if judgment.basis is None else judgment.basis.context.history
+            await self.materials.keep(judgment.escalation, call, replace(scene, history=history))
 
     async def _unless_halted(self, judgments: Mapping[Key, Judgment]) -> Mapping[Key, Judgment]:
         """The halt of the policy's `mode` is looked at again, as the operator's is: a call may be held for long."""
@@ -194,6 +212,7 @@ class Judge:
             halted=self.store.is_halted(),
             model=scene.model,
             history=scene.history,
+            operator=scene.operator,
             answers_kept=True,
         )
         pipeline = revision.pipeline

@@ -38,6 +38,12 @@ class Limits:
     hold_ms_max: int = _limit(
         10_000, 100, 120_000, "a call without a verdict this long after its completion is refused (transient)"
     )
+    inline_wait_ms_max: int = _limit(
+        55_000,
+        0,
+        300_000,
+        "a streamed answer waits no longer for people (`on_approval: inline`), and is then pending",
+    )
     held_bytes_max: int = _limit(
         8 * _MIB, 64 * 1024, 256 * _MIB, "a turn that holds more is ended by code; its held calls are refused"
     )
@@ -70,6 +76,15 @@ class Limits:
     )
     headers_max: int = _limit(256, 32, 4096, "more header fields are answered 400, from a provider 502")
     connect_ms_max: int = _limit(10_000, 100, 120_000, "a provider that takes longer to connect to is answered 504")
+    decide_per_minute_max: int = _limit(
+        60, 1, 1_000_000, "more calls of one operator through `POST /decide`, evenly spread, are answered 429"
+    )
+    webhook_ms_max: int = _limit(
+        10_000, 100, 120_000, "a receiver of webhooks that takes longer to answer has not answered"
+    )
+    webhook_attempts_max: int = _limit(
+        10, 1, 100, "a webhook that was sent as often without success is given up, and the case says so"
+    )
     drain_ms_max: int = _limit(
         30_000, 0, 3_600_000, "at the end of the process, open exchanges get this long before they are aborted"
     )
@@ -88,5 +103,5 @@ class Limits:
 LIMITS: tuple[LimitInfo, ...] = tuple(LimitInfo(f.name, *f.metadata["row"]) for f in fields(Limits))
 """Every limit in the order of the documentation."""
 
-LIMITS_LATER = frozenset({"inline_wait_ms_max"})
+LIMITS_LATER: frozenset[str] = frozenset()
 """Names that the design knows and this version does not enforce."""

@@ -80,6 +80,8 @@ class Event(Enum):
     REJECTED = "rejected"
     LOGGED_IN = "logged_in"
     LOGIN_FAILED = "login_failed"
+    DELIVERED = "delivered"
+    DELIVERY_FAILED = "delivery_failed"
     CHAIN_HEAD = "chain_head"
     STORE_FAILED = "store_failed"
     LEDGER_FAILED = "ledger_failed"
@@ -88,7 +90,7 @@ class Event(Enum):
 
     @property
     def level(self) -> str:
-        if self in (Event.POLICY_BROKEN, Event.STORE_FAILED, Event.LEDGER_FAILED):
+        if self in (Event.POLICY_BROKEN, Event.STORE_FAILED, Event.LEDGER_FAILED, Event.DELIVERY_FAILED):
             return "error"
         return "warning" if self in (Event.HALTED, Event.LOGIN_FAILED, Event.LIBRARY) else "info"
 

@@ -19,8 +19,8 @@ from policies.problems import DocumentError
 from policies.secrets import SecretError
 from proxy.config import ConfigError
 from proxy.fact_sources import FactSource, fact_source
-from proxy.identity import token_digest
 from proxy.permissions import WritableByOthersError, refuse_writable
+from proxy.tokens import token_digests
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -40,7 +40,8 @@ class PolicyUnusableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One revision, whole: decide with `pipeline`, read with `facts`, recognise callers by `tokens` (their digests).
+    """One revision, whole: decide with `pipeline`, read with `facts`, recognise callers by `tokens` (their digests),
+    and who proposes on the admin listener by `operators`.
 
     `together` are the tools of which one refused call refuses all of its turn.
     """
@@ -49,6 +50,7 @@ class Revision:
     pipeline: Pipeline
     tokens: Mapping[str, bytes]
     facts: Mapping[str, FactSource]
+    operators: Mapping[str, bytes] = field(default_factory=dict)
     together: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -205,22 +207,14 @@ def compile_revision(policy: Policy, environment: Environment, key: bytes) -> Re
         SecretError: a reference stands for nothing.
         DocumentError: a URL is none, or two identities have one token.
     """
-    tokens: dict[str, bytes] = {}
-    for name, identity in policy.identities.items():
-        try:
-            digest = token_digest(environment.expand(identity.token), key)
-        except SecretError as error:
-            raise SecretError(f"{identity.origin}: identities.{name}.token: {error}") from None
-        if digest in tokens.values():
-            raise SecretError(f"{identity.origin}: identities.{name}.token: another identity has the same token")
-        tokens[name] = digest
+    tokens, operators = token_digests(policy, environment, key)
     facts: dict[str, FactSource] = {}
     for name, fact in policy.facts.items():
         try:
             facts[name] = fact_source(fact, environment)
         except SecretError as error:
             raise SecretError(f"{fact.origin}: facts.{name}: {error}") from None
-    return Revision(policy, Pipeline(policy), tokens, facts)
+    return Revision(policy, Pipeline(policy), tokens, facts, operators)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,17 @@ class Holding:
     `made` holds, unless the transaction says that it wrote `anew`, or what `halted` makes, in its place.
     """
 
-    def __init__(self, made: Judgment, refused: Callable[[RefusalCause], Judgment], scene: Scene, clock: Clock) -> None:
+    def __init__(
+        self,
+        made: Judgment,
+        refused: Callable[[RefusalCause], Judgment],
+        scene: Scene,
+        clock: Clock,
+        *,
+        tells: bool = False,
+    ) -> None:
         self._refused = refused
+        self._tells = tells
         self._scene = scene
         self._clock = clock
         self.made = made
@@ -86,7 +95,7 @@ class Holding:
         return Entry(
             _record(judgment, scene, now),
             when_halted=(lambda: _record(self.halted(), scene, now)) if is_write_allowed else None,
-            escalation=_case(judgment, scene, now) if escalates else None,
+            escalation=_case(judgment, scene, now, tells=self._tells) if escalates else None,
             release=_release(judgment, scene, now) if judgment.is_allowed else None,
             reserving=self._reserving(judgment, now),
             confirming=self._confirming(judgment),
@@ -165,7 +174,7 @@ def _release(judgment: Judgment, scene: Scene, now: datetime) -> ReleaseDraft:
     )
 
 
-def _case(judgment: Judgment, scene: Scene, now: datetime) -> EscalationDraft:
+def _case(judgment: Judgment, scene: Scene, now: datetime, *, tells: bool) -> EscalationDraft:
     decision, policy, proposal = judgment.decision, judgment.revision.policy, judgment.proposal
     approvals, tool = policy.people.approvals, policy.tool(decision.tool) or policy.unknown_tool
     return EscalationDraft(
@@ -184,5 +193,6 @@ def _case(judgment: Judgment, scene: Scene, now: datetime) -> EscalationDraft:
         asks=decision.asks,
         answer_by=now + approvals.answer_within,
         on_approval=tool.passed_on.on_approval,
+        tells=tells,
         open_max=approvals.open_max,
     )

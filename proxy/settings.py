@@ -112,6 +112,22 @@ class Retain:
 
 
 @dataclass(frozen=True, slots=True)
+class WebhookSettings:
+    """`key` signs what is sent."""
+
+    url: Expandable
+    key: Expandable
+
+
+@dataclass(frozen=True, slots=True)
+class Webhooks:
+    """Who hears of new cases, and who gets approved calls; None: nobody."""
+
+    escalations: WebhookSettings | None = None
+    deliveries: WebhookSettings | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything `serve` is told. `policy` and `state` are as named, relative ones to the working folder (flags) or to
     the configuration file's folder."""
@@ -126,3 +142,4 @@ class Settings:
     pass_through: frozenset[PassThrough] = frozenset()
     limits: Limits = field(default_factory=Limits)
     retain: Retain = field(default_factory=Retain)
+    webhooks: Webhooks = field(default_factory=Webhooks)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from interceptors.receipts import AbortCause, Record, Remarked
+    from proxy.inline import InlineWait
     from proxy.judge import Judge, Scene
     from proxy.texts import TextRules
     from proxy.wire.events import Answer, Content, Key
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 class Verdicts:
     """One exchange's. `taken` are the judgments that were written down, in order."""
 
-    def __init__(self, judge: Judge, scene: Scene, texts: TextRules) -> None:
+    def __init__(self, judge: Judge, scene: Scene, texts: TextRules, inline: InlineWait) -> None:
+        self._inline = inline
         self._judge = judge
         self._scene = scene
         self._judgments: dict[Key, Judgment] = {}
@@ -76,8 +78,19 @@ class Verdicts:
         self._recording = asyncio.ensure_future(self._record(judged))
         return self._recording
 
+    def in_steps(self, keys: Sequence[Key]) -> tuple[Sequence[Key], Sequence[Key]]:
+        """What is recorded first, and what is recorded then: nothing that may leave waits for people."""
+        waits = [key in self._judgments and self._inline.waits(self._judgments[key]) for key in keys]
+        first = waits.index(True) if True in waits else 0
+        return (keys[:first], keys[first:]) if first else (keys, ())
+
     async def _record(self, judged: Mapping[Key, Judgment]) -> dict[Key, Judgment]:
-        return await self._judge.record(judged, self._scene) if judged else {}
+        waiting = {key: each for key, each in judged.items() if self._inline.waits(each)}
+        answered: dict[Key, Judgment] = {}
+        if waiting:  # the others are recorded behind the wait: a halt may come until they leave
+            answered = await self._inline.answered(await self._judge.record(waiting, self._scene))
+        others = {key: each for key, each in judged.items() if key not in waiting}
+        return answered | (await self._judge.record(others, self._scene) if others else {})
 
     def recorded(self, keys: Sequence[Key], judgments: Mapping[Key, Judgment]) -> dict[Key, Answer]:
         """They are written down, as they now stand."""
@@ -126,6 +139,7 @@ class Verdicts:
         self._leaving.clear()
         recording, self._recording = self._recording, None
         if recording is not None:
+            self._inline.leave()
             await asyncio.wait({recording})
             if not recording.cancelled() and recording.exception() is None:
                 self._take(recording.result())

@@ -28,6 +28,8 @@ TOP: Final = (
     "text_calls",
     "claims",
     "provider_tools",
+    "approvals",
+    "operators",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
@@ -56,6 +58,8 @@ TOOL: Final = (
     "escalation",
     "confidence",
     "confirm",
+    "on_approval",
+    "escalate_with",
 )
 DEFAULTS: Final = ("effect", "on_refusal", "batch", "rules", "limits", "settle_within", "egress", "escalation")
 ARGUMENT: Final = (
@@ -112,19 +116,18 @@ CASES: Final = ("case", "segment", "facts", "ceiling", "owner_keeps", "cells")
 CASE_SOURCE: Final = ("tool", "argument")
 ACTION: Final = ("value", "max", "rules")
 STRUCTURED: Final = ("as",)
+APPROVALS: Final = ("approvers", "quorum", "answer_within", "valid_for", "open_max")
+OPERATOR: Final = ("token", "kind", "tools")
 RULINGS: Final = ("forbid", "escalate", "clarify")
 
 LATER: Final = frozenset(
     {
-        "approvers",
         "compact_above",
         "currency",
         "drop",
-        "escalate_with",
         "fresh_for",
         "handoff",
         "keep",
-        "quorum",
         "reads",
         "resume_after",
         "sql",

@@ -99,7 +99,7 @@ def read_identities(
                 )
             tokens[token.source] = name
             listed = mapping.get("tools")
-            allowed = None if listed is None else _identity_tools(listed, tools, problems, closed=closed)
+            allowed = None if listed is None else identity_tools(listed, tools, problems, closed=closed)
             autonomous = mapping.get("autonomous")
             is_autonomous = autonomous is not None and autonomous.boolean()
             hold_text = mapping.get("hold_text")
@@ -108,7 +108,8 @@ def read_identities(
     return found
 
 
-def _identity_tools(node: Node, tools: Mapping[str, str], problems: Problems, *, closed: bool) -> frozenset[str]:
+def identity_tools(node: Node, tools: Mapping[str, str], problems: Problems, *, closed: bool) -> frozenset[str]:
+    """The folded names of the tools that somebody may use."""
     allowed: set[str] = set()
     for item in node.sequence():
         with problems.collect():

@@ -15,6 +15,7 @@ from policies.documents.fee_schedules import read_fees
 from policies.documents.guards import GuardScope, read_egress
 from policies.documents.limits import Limits, read_limits
 from policies.documents.money import with_money
+from policies.documents.people import with_passed_on
 from policies.documents.rules import Place, read_escalation, read_rules
 from policies.documents.settlement import read_settle_within
 from policies.expressions import EACH, Expression, ExpressionError, Scope, compile_expression, dotted
@@ -148,7 +149,7 @@ def _read_tool(name: str, mapping: MappingNode, around: Surroundings, defaults: 
     tool = Tool(name, effect, on_refusal, facts, arguments, defaults.rules + rules, escalation, mapping.origin)
     batch = read_batch(mapping, defaults.batch, problems)
     tool = replace(tool, batch=batch, egress=_egress(mapping, defaults.egress, around, problems))
-    tool = with_asking(tool, mapping, place, problems)
+    tool = with_passed_on(with_asking(tool, mapping, place, problems), mapping, around.guards.tools, problems)
     tool = replace(tool, fee_schedule=fee_schedule)
     return Placed(with_money(tool, mapping, place, around.constants, defaults, problems), place)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from policies.approvals import OnApproval, OperatorKind
 from policies.documents import keys
 from policies.documents.scalars import SIMPLE_TYPES
 from policies.foreign import ProviderTool, UnknownResults
@@ -129,6 +130,8 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "structured": _map(_ref("STRUCTURED")),
         "text_calls": _one_of(TextCalls),
         "claims": _map(_list(_TEXT)),
+        "approvals": _ref("APPROVALS"),
+        "operators": _map(_ref("OPERATOR")),
         "provider_tools": _map(_one_of(ProviderTool)),
     },
     "IDENTITY": {"token": _TEXT, "tools": _list(_TEXT), "autonomous": _FLAG, "hold_text": _FLAG},
@@ -162,6 +165,8 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "fee_schedule": _ref("FEE_SCHEDULE"),
         "confidence": _either(_TEXT, _ref("CONFIDENCE")),
         "confirm": _TEXT,
+        "on_approval": _one_of(OnApproval),
+        "escalate_with": _TEXT,
     },
     "DEFAULTS": _JUDGED,
     "ARGUMENT": {
@@ -195,10 +200,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "max": _EXPRESSION,
         "fact_counts": _EXPRESSION,
     },
-    "FEE_SCHEDULE": {
-        **dict.fromkeys(keys.FEE_SCHEDULE, _TEXT),
-        "inject": {"type": ["string", "boolean"]},
-    },
+    "FEE_SCHEDULE": {**dict.fromkeys(keys.FEE_SCHEDULE, _TEXT), "inject": {"type": ["string", "boolean"]}},
     "CONFIDENCE": {"value": _TEXT, "clarify_below": _NUMBER, "escalate_below": _NUMBER},
     "RESULT": {"fields": _FIELDS, "format": _one_of(ResultFormat)},
     "CASES": {
@@ -211,6 +213,14 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
     },
     "CASE_SOURCE": {"tool": _TEXT, "argument": _TEXT},
     "ACTION": {"value": _EXPRESSION, "max": _EXPRESSION, "rules": _list(_ref("RULE"))},
+    "APPROVALS": {
+        "approvers": {**_list(_TEXT), "minItems": 1},
+        "quorum": {"type": "integer", "minimum": 1, "maximum": 16},
+        "answer_within": _DURATION,
+        "valid_for": _DURATION,
+        "open_max": {"type": "integer", "minimum": 1, "maximum": 100_000},
+    },
+    "OPERATOR": {"token": _TEXT, "kind": _one_of(OperatorKind), "tools": _list(_TEXT)},
     "RULINGS": _OUTCOME,
     "STRUCTURED": {"as": _TEXT},
 }
@@ -222,6 +232,7 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "LIST": ("file",),
     "EGRESS": ("list",),
     "STRUCTURED": ("as",),
+    "OPERATOR": ("token",),
     "CONFIDENCE": ("value",),
     "CASES": ("case", "cells"),
     "CASE_SOURCE": ("tool", "argument"),

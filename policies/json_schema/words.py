@@ -47,6 +47,8 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "structured": "Answers of a JSON schema that are judged as calls of a tool.",
         "text_calls": "What happens to text in the shape of a call.",
         "claims": "By tool, patterns of a text that says its work is done.",
+        "approvals": "Who approves what is passed to people, how many of them, and how long.",
+        "operators": "Who proposes calls through the admin listener, and which tools each may use.",
         "provider_tools": "By name, what happens to a tool that the provider executes.",
     },
     "IDENTITY": {
@@ -92,6 +94,8 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "fee_schedule": "The schedule of fees that says which amount is right.",
         "confidence": "What the model declares of its confidence; a low one asks back or is passed to a person.",
         "confirm": "Whose yes is needed before the call runs.",
+        "on_approval": "How an approved call goes on: `next_time` it is made, `inline` while it waits, or `deliver`.",
+        "escalate_with": "The agent's own tool, as whose call an escalation reaches it.",
     },
     "DEFAULTS": _GUARDED,
     "ARGUMENT": {
@@ -176,6 +180,18 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "rules": "The conditions of this action in this cell.",
     },
     "RULINGS": _OUTCOMES,
+    "APPROVALS": {
+        "approvers": "The persons who may approve; without it, every reviewer.",
+        "quorum": "How many different persons must approve.",
+        "answer_within": "A case without an answer for so long is closed.",
+        "valid_for": "How long an approval, or a refusal, of people holds.",
+        "open_max": "With so many open cases a call is refused instead of passed on.",
+    },
+    "OPERATOR": {
+        "token": "What it shows on the admin listener: `${NAME}` or `${file:/path}`.",
+        "kind": "Whose word its calls are: an operator's, the customer's, or a back end's.",
+        "tools": "The tools it may use; without it, every one.",
+    },
     "STRUCTURED": {"as": "The tool that an answer of this schema is judged as a call of."},
 }
 """By object of the language and key, as `policies.documents.keys` names them."""

@@ -25,6 +25,18 @@ class RefusedError(Exception):
         self.code = code
 
 
+async def json_of(request: web.Request, keys: set[str], *, optional: set[str]) -> dict[str, Json]:
+    """The object of a request's body, with these keys, and perhaps the optional ones."""
+    try:
+        body = parse(await request.read())
+    except StrictJsonError as error:
+        raise RefusedError(400, "invalid", f"the body is refused: {error}") from None
+    if not isinstance(body, dict) or not keys <= body.keys() <= keys | optional:
+        wanted = f"{', '.join(sorted(keys))}, and perhaps {', '.join(sorted(optional))}"
+        raise RefusedError(400, "invalid", f"the body must be a JSON object with {wanted}")
+    return body
+
+
 async def body_of(request: web.Request, keys: set[str]) -> dict[str, Json]:
     """The object of a request's body, with exactly these keys; an empty body is an empty object."""
     data = await request.read()

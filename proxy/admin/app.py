@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from aiohttp import hdrs, web
 
 from proxy.admin.answers import RefusedError, answered, body_of, text_of
+from proxy.admin.decide import Decide
 from proxy.admin.escalations import Escalations
 from proxy.admin.reservations import Reservations
 from proxy.console.gauges import read_gauges
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from proxy.admin.access import Persons
+    from proxy.admin.decide import Deciding
     from proxy.approvals import Approvals
     from proxy.clock import Clock
     from proxy.connected import PersonToken
@@ -49,6 +51,7 @@ class Collaborators:
     logs: Logs
     clock: Clock
     is_draining: Callable[[], bool]
+    deciding: Deciding | None = None
 
 
 Answer: TypeAlias = "Callable[[web.Request, PersonToken], Awaitable[web.StreamResponse]]"
@@ -57,7 +60,7 @@ Answer: TypeAlias = "Callable[[web.Request, PersonToken], Awaitable[web.StreamRe
 def admin_app(collaborators: Collaborators) -> web.Application:
     """The application; its caller starts and stops the listener."""
     listener, held = _Listener(collaborators), Reservations(collaborators)
-    cases = Escalations(collaborators)
+    cases, proposals = Escalations(collaborators), Decide(collaborators)
     app = web.Application(middlewares=[_json_errors], client_max_size=BODY_BYTES_MAX)
     app.router.add_get("/healthz", listener.healthz)
     app.router.add_get("/readyz", listener.readyz)
@@ -66,6 +69,8 @@ def admin_app(collaborators: Collaborators) -> web.Application:
     app.router.add_get("/escalations/{id}", listener.guarded(Role.VIEWER, cases.shown))
     app.router.add_post("/escalations/{id}/approve", listener.guarded(Role.REVIEWER, cases.approved))
     app.router.add_post("/escalations/{id}/reject", listener.guarded(Role.REVIEWER, cases.rejected))
+    app.router.add_post("/decide", proposals.decided)
+    app.router.add_post("/decide/{id}/result", proposals.resulted)
     app.router.add_get("/reservations", listener.guarded(Role.VIEWER, held.listed))
     app.router.add_post("/reservations/{id}/resolve", listener.guarded(Role.OWNER, held.resolved))
     app.router.add_post("/halt", listener.guarded(Role.OWNER, listener.halt))

@@ -9,14 +9,14 @@ from proxy.approvals import AnswerRefusedError, Refusal
 from proxy.store import EscalationStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from aiohttp import web
 
     from proxy.admin.app import Collaborators
     from proxy.approvals import Shown
     from proxy.connected import PersonToken
-    from proxy.store import Answer, Escalation
+    from proxy.store import Answer, Escalation, Vote
 
 _FORBIDDEN: Final = frozenset({Refusal.ROLE, Refusal.NOT_AN_APPROVER, Refusal.OWN})
 
@@ -94,6 +94,11 @@ def case_json(case: Escalation) -> dict[str, object]:
     }
 
 
+def votes_json(votes: Iterable[Vote]) -> list[dict[str, object]]:
+    """What people said of a case."""
+    return [{"person": one.person, "approves": one.approves, "reason": one.reason, "time": one.time} for one in votes]
+
+
 def shown_json(shown: Shown) -> dict[str, object]:
     """A case with what people said of it, and what the one who asks may do with it."""
     binding = shown.case.asks
@@ -102,9 +107,6 @@ def shown_json(shown: Shown) -> dict[str, object]:
         "rules": [] if binding is None else list(binding.rows),
         "restsOn": [] if binding is None else sorted(binding.facts),
         "quorum": shown.quorum,
-        "answers": [
-            {"person": one.person, "approves": one.approves, "reason": one.reason, "time": one.time}
-            for one in shown.votes
-        ],
+        "answers": votes_json(shown.votes),
         "youMay": sorted(power.value for power in shown.powers),
     }

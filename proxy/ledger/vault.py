@@ -45,6 +45,9 @@ CREATE TABLE IF NOT EXISTS hidden (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS hidden_root ON hidden (root);
 CREATE INDEX IF NOT EXISTS hidden_subject ON hidden (subject) WHERE subject <> '';
+CREATE TABLE IF NOT EXISTS materials (
+    escalation TEXT PRIMARY KEY, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL
+) STRICT;
 CREATE INDEX IF NOT EXISTS hidden_expires ON hidden (expires);
 """
 VERSION = 1
@@ -68,9 +71,9 @@ class Vault:
     """
 
     def __init__(self, state: Path, seconds: float) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._key = state_key(state, _KEY_FILE)
-        self._cipher = AESGCM(self._key)
+        self.cipher = AESGCM(self._key)
         self._lock = threading.Lock()
         self._flag = shared_byte(state / _FLAG_FILE)
         try:
@@ -102,13 +105,13 @@ class Vault:
 
     def knows(self, tenant: str, root: bytes) -> bool:
         """Whether a conversation of this tenant that began so may hide something."""
-        with self._using() as connection:
+        with self.using() as connection:
             digest = self._digest(b"root", tenant, root)
             return connection.execute("SELECT 1 FROM hidden WHERE root = ? LIMIT 1", (digest,)).fetchone() is not None
 
     def generation(self) -> int:
         """Another number each time that anything was removed, by any process."""
-        with self._using() as connection:
+        with self.using() as connection:
             return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
     def find(self, tenant: str, places: Sequence[Place], root: bytes | None = None) -> dict[Place, list[Hidden]]:
@@ -124,7 +127,7 @@ class Vault:
         for first in range(0, len(names), _PLACES_A_QUESTION):
             some = names[first : first + _PLACES_A_QUESTION]
             asked = _FIND.replace("?", ",".join("?" * len(some)))
-            with self._using() as connection:
+            with self.using() as connection:
                 rows = connection.execute(asked, some).fetchall()
             for digest, id_, sealed in rows:
                 if (hidden := self._open(digest, id_, sealed)) is not None:
@@ -133,7 +136,7 @@ class Vault:
 
     def _few(self, tenant: str, places: set[Place], root: bytes) -> dict[Place, list[Hidden]] | None:
         """What begins so and stands at these places; None where too much begins so."""
-        with self._using() as connection:
+        with self.using() as connection:
             rows = connection.execute(_FIND_FEW, (self._digest(b"root", tenant, root),)).fetchall()
         if len(rows) > _FEW:
             return None
@@ -148,17 +151,17 @@ class Vault:
         """Keep an entry, durably."""
         place = self._digest(b"place", tenant, hidden.before, hidden.visible)
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        sealed = nonce + self._cipher.encrypt(nonce, to_bytes(hidden), place + hidden.id.encode())
+        sealed = nonce + self.cipher.encrypt(nonce, to_bytes(hidden), place + hidden.id.encode())
         row = (
             place,
             self._digest(b"root", tenant, hidden.root),
             self._digest(b"tenant", tenant),
             hidden.id,
             subject,
-            now.timestamp() + self._seconds,
+            now.timestamp() + self.seconds,
             sealed,
         )
-        with self._using() as connection, self._writing():
+        with self.using() as connection, self._writing():
             self._flag[0] = _SOMETHING
             connection.execute(_PUT, row)
 
@@ -171,12 +174,12 @@ class Vault:
 
     def touch(self, tenant: str, entries: list[Hidden], now: datetime) -> None:
         """These entries were needed: their time begins anew. Written at most once in a tenth of it."""
-        until = now.timestamp() + self._seconds
+        until = now.timestamp() + self.seconds
         rows = [
-            (until, self._digest(b"place", tenant, each.before, each.visible), each.id, until - self._seconds / 10)
+            (until, self._digest(b"place", tenant, each.before, each.visible), each.id, until - self.seconds / 10)
             for each in entries
         ]
-        with self._using() as connection:
+        with self.using() as connection:
             stale = "SELECT 1 FROM hidden WHERE place = ? AND id = ? AND expires < ?"
             due = [row[:3] for row in rows if connection.execute(stale, row[1:]).fetchone()]
             for row in due:
@@ -184,14 +187,17 @@ class Vault:
 
     def erase(self, subject: str) -> int:
         """Remove every entry of a subject (its digest); how many."""
-        return self._delete("DELETE FROM hidden WHERE subject = ? AND subject <> ''", subject)
+        cases = self.delete("DELETE FROM materials WHERE subject = ? AND subject <> ''", subject)
+        return cases + self.delete("DELETE FROM hidden WHERE subject = ? AND subject <> ''", subject)
 
     def expire(self, now: datetime) -> int:
         """Remove what has outlived its time; how many."""
-        return self._delete("DELETE FROM hidden WHERE expires < ?", now.timestamp())
+        cases = self.delete("DELETE FROM materials WHERE expires < ?", now.timestamp())
+        return cases + self.delete("DELETE FROM hidden WHERE expires < ?", now.timestamp())
 
-    def _delete(self, statement: str, value: str | float) -> int:
-        with self._using() as connection:
+    def delete(self, statement: str, value: str | float) -> int:
+        """Delete rows, and what the log holds of them; how many."""
+        with self.using() as connection:
             with self._writing():
                 removed = connection.execute(statement, (value,)).rowcount
                 if removed:
@@ -208,13 +214,14 @@ class Vault:
 
     def _open(self, place: bytes, id_: str, sealed: bytes) -> Hidden | None:
         try:
-            plain = self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], place + id_.encode())
+            plain = self.cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], place + id_.encode())
             return from_bytes(plain)
         except (InvalidTag, msgspec.MsgspecError, ValueError):
             return None
 
     @contextmanager
-    def _using(self) -> Iterator[sqlite3.Connection]:
+    def using(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for one at a time. Raises `LedgerError` for whatever fails of it."""
         with self._lock:
             try:
                 yield self._connection

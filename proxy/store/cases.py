@@ -46,6 +46,7 @@ class EscalationDraft:
     asks: Asks | None = None  # None: no approval would let the call run
     answer_by: datetime | None = None
     on_approval: OnApproval = OnApproval.NEXT_TIME
+    tells: bool = False  # somebody else is to hear of it
     open_max: int | None = None  # of this policy's open cases: beyond it `Entry.when_full` is written
 
 

@@ -63,7 +63,7 @@ def expire_escalations(transaction: Transaction, before: datetime) -> int:
 
 def _forget_answers(connection: sqlite3.Connection, which: str, value: str) -> None:
     """What people said of these cases goes with them, and approves nothing any more."""
-    for table in ("votes", "grants"):
+    for table in ("votes", "grants", "outbox"):
         connection.execute(
             f"DELETE FROM {table} WHERE escalation IN (SELECT id FROM escalations WHERE {which})",  # noqa: S608 # own names
             (value,),

@@ -13,6 +13,7 @@ from interceptors.calls import Proposer
 from interceptors.chain import ReceiptError, stamp
 from interceptors.grants import Binding
 from policies.approvals import OnApproval
+from proxy.store import outbox
 from proxy.store.cases import Escalation, EscalationDraft, EscalationStatus, Vote
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def find_or_open(connection: sqlite3.Connection, key: SubjectKey, draft: Escalat
             draft.on_approval.value,
         ),
     )
+    if draft.tells:
+        outbox.put(connection, outbox.MessageKind.CASE, draft.id, draft.created)
     return draft.id
 
 

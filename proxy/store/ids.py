@@ -36,6 +36,11 @@ def new_grant_id(now: datetime) -> str:
     return f"gr_{_timed(now)}"
 
 
+def new_message_id(now: datetime) -> str:
+    """`msg_...`; ids of later milliseconds sort behind."""
+    return f"msg_{_timed(now)}"
+
+
 def new_writer_id() -> str:
     """`w_...`, wholly random: one for each process that writes."""
     return f"w_{_random(_TIME_LENGTH + _RANDOM_LENGTH)}"

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from proxy.store import erasure, grants, halts, reservations, settlements
+from proxy.store import erasure, grants, halts, outbox, reservations, settlements
 from proxy.store.confirmations import forget
 from proxy.store.connections import BUSY_TIMEOUT_MS, Connect, connect, prepare
 from proxy.store.entries import Committed, Entry, Erasure, Retained
@@ -23,7 +23,7 @@ from proxy.store.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
     from pathlib import Path
     from types import TracebackType
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from interceptors.usage import Usage, UsageKey
     from proxy.store.cases import Answer, Answering, EscalationStatus
     from proxy.store.entries import ReleasedCall, Settlement
+    from proxy.store.outbox import Message
 
 T = TypeVar("T")
 
@@ -153,6 +154,14 @@ class Store:
     async def expire_cases(self, *, at: datetime) -> int:
         """Cases that were not answered, or not used, in time say so; how many."""
         return await self._writer.run(lambda each: grants.expire(each.connection, at))
+
+    async def take_message(self, *, at: datetime, lease: timedelta) -> Message | None:
+        """The next thing to tell somebody, which no other process gets until the lease is over."""
+        return await self._writer.run(lambda each: outbox.take(each.connection, at, lease))
+
+    async def message(self, change: Callable[[sqlite3.Connection], None]) -> None:
+        """Change what is known of a message: one of `proxy.store.outbox`."""
+        await self._writer.run(lambda each: change(each.connection))
 
     async def case_status(self, escalation: str) -> EscalationStatus | None:
         """How a case stands now. Raises `StoreError`."""

@@ -13,7 +13,8 @@ from interceptors.answered import Answered
 from interceptors.calls import Proposer
 from interceptors.chain import stamp
 from interceptors.grants import Binding, Grant
-from proxy.store import grants
+from policies.approvals import OnApproval
+from proxy.store import grants, outbox
 from proxy.store.cases import Answer, EscalationStatus, Unanswerable
 from proxy.store.escalations import show, votes
 from proxy.store.ids import new_grant_id
@@ -47,6 +48,8 @@ def vote(transaction: Transaction, key: SubjectKey, answering: Answering) -> Ans
             grants.write(connection, key, name, grant, answering.at)
         status = EscalationStatus.APPROVED if answering.approves else EscalationStatus.REJECTED
         closed = None if answering.approves else stamp(answering.at)
+        if answering.approves and case.on_approval is OnApproval.DELIVER:
+            outbox.put(connection, outbox.MessageKind.CALL, case.id, answering.at)
         connection.execute(_CLOSE, (status.value, closed, f"{status.value} by {', '.join(grant.by)}", case.id))
     transaction.append(
         Answered(

@@ -24,6 +24,7 @@ from policies.secrets import Expandable
 from policies.templates import Template
 from tests.policies.asking_effects import EFFECTS as ASKING_EFFECTS
 from tests.policies.limit_effects import EFFECTS as LIMIT_EFFECTS
+from tests.policies.people_effects import EFFECTS as PEOPLE_EFFECTS
 from tests.policies.text_effects import EFFECTS as TEXT_EFFECTS
 
 EVERY_KEY = Path(__file__).parents[2].joinpath("fixtures/policies/every_key.yaml").read_text(encoding="utf-8")
@@ -152,6 +153,7 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
 EFFECTS |= LIMIT_EFFECTS
 EFFECTS |= ASKING_EFFECTS
 EFFECTS |= TEXT_EFFECTS
+EFFECTS |= PEOPLE_EFFECTS
 ONE_VALUE = {("TOP", "language"), ("EGRESS", "list")}
 """Keys that have one value in this version: any other is an error."""
 IN_FILES = {("LIST", "file"), ("TOOL", "fee_schedule")}
@@ -170,6 +172,7 @@ def test_the_table_of_effects_is_complete() -> None:
     """Every key that the loader accepts has its row."""
     tables = ("TOP", "IDENTITY", "SESSION_FIELD", "REASON", "SYSTEM_REASON", "FACT", "FACT_KEY", "FACT_FIELD")
     tables += ("TOOL", "DEFAULTS", "ARGUMENT", "RULE", "ALLOW", "LIST", "EGRESS", "LIMIT", "RESULT")
+    tables += ("APPROVALS", "OPERATOR")
     tables += ("CASES", "CASE_SOURCE", "ACTION", "CONFIDENCE", "STRUCTURED")
     assert {(table, key) for table in tables for key in getattr(keys, table)} == EFFECTS.keys() | ONE_VALUE | IN_FILES
     with pytest.raises(PolicyError):
@@ -193,7 +196,7 @@ def dumped(tree: Any) -> str:
     class Dumper(yaml.SafeDumper):
         pass
 
-    plain = {"0", "0.5", "0.9", "1", "3", "9", "30", "14", "1000.10", "true", "false", "14d"}
+    plain = {"0", "0.5", "0.9", "1", "3", "9", "30", "14", "2", "1000.10", "true", "false", "14d"}
     plain |= {"500.00 USD", "2026-01-31"}
 
     def scalar(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

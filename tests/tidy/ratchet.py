@@ -5,10 +5,9 @@ from __future__ import annotations
 # By path, in lines.
 MODULES: dict[str, int] = {
     "policies/model.py": 331,
-    "proxy/exchange.py": 382,
+    "proxy/exchange.py": 377,
     "proxy/gate.py": 398,
     "proxy/listener.py": 387,
-    "proxy/policy_source.py": 256,
 }
 
 # By path and qualified name (`proxy/gate.py:Gate.receive`), in lines.
