@@ -66,7 +66,6 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class PassedOn:
-    """What a tool says of its calls that are passed to people. `escalate_with` is a folded name."""
+    """What a tool says of its calls that are passed to people."""
 
     on_approval: OnApproval = OnApproval.NEXT_TIME
-    escalate_with: str | None = None

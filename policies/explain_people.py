@@ -47,6 +47,3 @@ def tool_people_lines(policy: Policy, tool: Tool) -> Iterator[str]:
             yield "  Once people approve it, the gate decides it anew and hands it to the owner's back end."
         case OnApproval.NEXT_TIME:
             pass
-    if tool.passed_on.escalate_with is not None:
-        target = policy.tools[tool.passed_on.escalate_with].name
-        yield f"  Where it is passed to a person, the agent gets a call of {target} in its place."

@@ -33,7 +33,7 @@ COMMANDS = {
     "explain": _Lazy("explain", "explain", "Tell the rules of a policy in sentences."),
     "decide": _Lazy("decide", "decide", "Decide one call, as the gate would, and print why."),
     "receipts": _Lazy("receipts", "receipts", "List, show, verify, export and erase what was decided."),
-    "escalations": _Lazy("escalations", "escalations", "List and show the cases that wait for a person."),
+    "escalations": _Lazy("escalations", "escalations", "List, show and answer the cases that wait for a person."),
     "reservations": _Lazy("reservations", "reservations", "List what calls hold, and say what became of it."),
     "capture": _Lazy("capture", "capture", "Catch agents whose base URL cannot be changed."),
     "fees": _Lazy("fees", "fees", "Hold a fee schedule against its text"),

@@ -59,7 +59,6 @@ TOOL: Final = (
     "confidence",
     "confirm",
     "on_approval",
-    "escalate_with",
 )
 DEFAULTS: Final = ("effect", "on_refusal", "batch", "rules", "limits", "settle_within", "egress", "escalation")
 ARGUMENT: Final = (
@@ -125,6 +124,7 @@ LATER: Final = frozenset(
         "compact_above",
         "currency",
         "drop",
+        "escalate_with",
         "fresh_for",
         "handoff",
         "keep",

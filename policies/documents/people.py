@@ -13,8 +13,6 @@ from policies.documents import keys
 from policies.documents.limits import duration
 from policies.documents.scalars import expandable, label
 from policies.documents.sections import identity_tools
-from policies.model import folded
-from policies.nodes import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -128,26 +126,12 @@ def read_operators(
     return found
 
 
-def with_passed_on(tool: Tool, mapping: MappingNode, tools: Mapping[str, str], problems: Problems) -> Tool:
-    """The tool with what it says of calls that are passed to people. `tools` are spellings by folded names."""
-    on_approval, escalate_with = OnApproval.NEXT_TIME, None
+def with_passed_on(tool: Tool, mapping: MappingNode, problems: Problems) -> Tool:
+    """The tool with what it says of calls that are passed to people."""
+    on_approval = OnApproval.NEXT_TIME
     with problems.collect():
         if (node := mapping.get("on_approval")) is not None:
             on_approval = node.choice(OnApproval)
-    with problems.collect():
-        if (node := mapping.get("escalate_with")) is not None:
-            escalate_with = _escalate_with(node, tool, tools)
-    with problems.collect():
-        if on_approval is OnApproval.DELIVER and tool.confirm is not None:
-            mapping.fail("`on_approval: deliver` needs nobody but the people who approve: `confirm` asks the customer")
-    return replace(tool, passed_on=PassedOn(on_approval, escalate_with))
-
-
-def _escalate_with(node: Node, tool: Tool, tools: Mapping[str, str]) -> str:
-    name = node.text()
-    key = folded(name)
-    if key not in tools:
-        node.fail(f"the policy has no tool {name!r}{suggestion(name, tools.values())}")
-    if key == folded(tool.name):
-        node.fail("a call cannot be passed on as a call of its own tool")
-    return key
+            if on_approval is OnApproval.DELIVER and tool.confirm is not None:
+                node.fail("a delivered call needs nobody but the people who approve it: `confirm` asks the customer")
+    return replace(tool, passed_on=PassedOn(on_approval))

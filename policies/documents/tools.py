@@ -149,7 +149,7 @@ def _read_tool(name: str, mapping: MappingNode, around: Surroundings, defaults: 
     tool = Tool(name, effect, on_refusal, facts, arguments, defaults.rules + rules, escalation, mapping.origin)
     batch = read_batch(mapping, defaults.batch, problems)
     tool = replace(tool, batch=batch, egress=_egress(mapping, defaults.egress, around, problems))
-    tool = with_passed_on(with_asking(tool, mapping, place, problems), mapping, around.guards.tools, problems)
+    tool = with_passed_on(with_asking(tool, mapping, place, problems), mapping, problems)
     tool = replace(tool, fee_schedule=fee_schedule)
     return Placed(with_money(tool, mapping, place, around.constants, defaults, problems), place)
 

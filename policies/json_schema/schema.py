@@ -166,7 +166,6 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "confidence": _either(_TEXT, _ref("CONFIDENCE")),
         "confirm": _TEXT,
         "on_approval": _one_of(OnApproval),
-        "escalate_with": _TEXT,
     },
     "DEFAULTS": _JUDGED,
     "ARGUMENT": {

@@ -95,7 +95,6 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "confidence": "What the model declares of its confidence; a low one asks back or is passed to a person.",
         "confirm": "Whose yes is needed before the call runs.",
         "on_approval": "How an approved call goes on: `next_time` it is made, `inline` while it waits, or `deliver`.",
-        "escalate_with": "The agent's own tool, as whose call an escalation reaches it.",
     },
     "DEFAULTS": _GUARDED,
     "ARGUMENT": {

@@ -21,7 +21,6 @@ SILENT: Final = frozenset(
         "approvals",
         "operators",
         "on_approval",
-        "escalate_with",
         "token",
         "autonomous",
         "hold_text",

@@ -85,7 +85,7 @@ def decide(  # one parameter an option
         subject=_subject(_text("--session", session)),
         answers_kept=state is not None,
     )
-    proposal = Proposal(_call(tool, _text("--arguments", arguments_text)), Proposer.OPERATOR)
+    proposal = Proposal(_call(tool, _text("--arguments", arguments_text)), Proposer.MODEL)
     with failing_on(StoreError, OSError):
         decision = asyncio.run(_decided(policy, proposal, context, state))
     click.echo(orjson.dumps(_shown(decision), option=orjson.OPT_INDENT_2, default=str).decode())

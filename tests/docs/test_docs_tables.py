@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-KEYED_BY_NAME = ("admin.persons", "upstreams")
+KEYED_BY_NAME = ("admin.persons", "upstreams", "webhooks")
 
 
 @pytest.mark.parametrize("name", page_names())

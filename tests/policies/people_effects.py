@@ -18,5 +18,4 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
     ("OPERATOR", "kind"): (OPERATOR % "", OPERATOR % ", kind: customer"),
     ("OPERATOR", "tools"): (OPERATOR % "", OPERATOR % ", tools: []"),
     ("TOOL", "on_approval"): (TOOL % "", TOOL % "on_approval: inline"),
-    ("TOOL", "escalate_with"): (TOOL % "", TOOL % "escalate_with: u"),
 }

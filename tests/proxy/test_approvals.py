@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from proxy.store import Store
+
 EVERY_KEY = "fixtures/policies/every_key.yaml"
 
 
@@ -244,6 +246,73 @@ async def test_a_restart_between_escalation_and_approval(tmp_path: Path) -> None
                     await desk.approve(case)
                 case _:
                     assert await desk.said() == "allow"
+
+
+async def keyed(store: Store, keys: str) -> Desk:
+    """The desk, with these keys of `approvals`."""
+    return await open_desk(store, f"{POLICY}approvals: {{{keys}}}\n")
+
+
+async def test_the_policy_names_who_approves(desk: Desk) -> None:
+    """`approvers`: a reviewer who is not named looks on."""
+    desk = await keyed(desk.store, "approvers: [ben]")
+    case = await desk.passed_on()
+    with pytest.raises(AnswerRefusedError, match="names who approves") as refused:
+        await desk.approve(case, ANNA)
+    assert refused.value.refusal is Refusal.NOT_AN_APPROVER
+    assert (await desk.approve(case, BEN)).missing == 0
+
+
+async def test_the_policy_says_how_many_approve(desk: Desk) -> None:
+    """`quorum`: one of two approvals lets nothing run, and a second one of the same person is none."""
+    desk = await keyed(desk.store, "quorum: 2")
+    case = await desk.passed_on()
+    assert (await desk.approve(case, ANNA)).missing == 1
+    assert await desk.said() == "over_limit"
+    with pytest.raises(AnswerRefusedError, match="already"):
+        await desk.approve(case, ANNA)
+    assert (await desk.approve(case, BEN)).missing == 0
+    assert await desk.said() == "allow"
+
+
+async def test_the_policy_says_how_long_a_case_waits(desk: Desk) -> None:
+    """`answer_within`: an hour, and not three days."""
+    desk = await keyed(desk.store, "answer_within: 1h")
+    case = await desk.passed_on()
+    desk.later(hours=1)
+    with pytest.raises(AnswerRefusedError, match="expired"):
+        await desk.approve(case)
+
+
+async def test_the_policy_says_how_long_an_approval_holds(desk: Desk) -> None:
+    """`valid_for`: an hour, and not a day."""
+    desk = await keyed(desk.store, "valid_for: 1h")
+    await desk.approve(await desk.passed_on())
+    desk.later(hours=1)
+    assert await desk.said() == "approval_expired"
+
+
+async def test_more_cases_than_people_can_look_at_are_refused(desk: Desk) -> None:
+    """`open_max`: refused with a reason that a retry may help, never let through; an open case is still joined, and
+    an answered one makes room."""
+    desk = await keyed(desk.store, "open_max: 1")
+    case = await desk.passed_on()
+    full = await desk.call("846")
+    assert (full.decision.reason, full.decision.is_retryable, full.escalation) == ("queue_full", True, None)
+    assert await desk.passed_on() == case
+    await desk.reject(case)
+    assert await desk.said("846") == "over_limit"
+
+
+async def test_two_judges_race_for_one_approval(desk: Desk, tmp_path: Path) -> None:
+    """Two processes' judges on one folder, each with a call of its own: exactly one runs (PEERS 56)."""
+    async with await asyncio.to_thread(open_store, tmp_path / "state") as store:
+        other = await open_desk(store)
+        for round_ in range(3):
+            amount = str(501 + round_)
+            await desk.approve(await desk.passed_on(amount))
+            said = await asyncio.gather(desk.said(amount), other.said(amount))
+            assert said.count("allow") == 1
 
 
 def test_the_digest_of_rules_is_the_same_in_every_process(root: Path) -> None:

@@ -121,7 +121,9 @@ def test_a_key_does_not_follow_to_the_address_of_a_flag(tmp_path: Path) -> None:
         ("limits: {hold_ms: 1}", "limits.hold_ms"),
         ("limits: {hold_ms_max: 0}", "at least"),
         ("limits: {hold_ms_max: 1.5}", "integer"),
-        ("limits: {inline_wait_ms_max: 1}", "not supported in this version"),
+        ("limits: {inline_wait_ms_max: 300001}", "must be at most"),
+        ("webhooks: {escalations: {url: 'https://h'}}", "key"),
+        ("webhooks: {others: {url: 'https://h', key: k}}", "others"),
         ("retain: {receipts: 10d, payloads: 20d}", "longer than the receipts"),
         ("retain: {receipts: 1h}", "at least 1d"),
         ("retain: {receipts: forever}", "duration"),
@@ -255,7 +257,7 @@ def test_the_table_of_limits_is_the_limits() -> None:
     for info in LIMITS:
         assert info.minimum <= info.default == getattr(Limits(), info.name) <= info.maximum
         assert info.name.removesuffix("_max").endswith(
-            ("_ms", "_bytes", "headers", "concurrent", "failures", "flight", "rounds")
+            ("_ms", "_bytes", "headers", "concurrent", "failures", "flight", "rounds", "minute", "attempts")
         )
         assert info.outcome
         assert info.name not in LIMITS_LATER

@@ -32,6 +32,14 @@ SHOWN_BY = {
     ("EGRESS", "list"): "tests/interceptors/test_egress.py: there is one list",
     ("LIST", "file"): "tests/policies/test_lists.py",
     ("TOOL", "fee_schedule"): "tests/interceptors/test_fee_schedule.py",
+    ("TOP", "approvals"): "tests/proxy/test_approvals.py",
+    **{
+        ("APPROVALS", key): "tests/proxy/test_approvals.py: one call, and what people may do with it"
+        for key in keys.APPROVALS
+    },
+    ("TOP", "operators"): "tests/e2e/test_e2e_decide.py",
+    **{("OPERATOR", key): "tests/e2e/test_e2e_decide.py" for key in keys.OPERATOR},
+    ("TOOL", "on_approval"): "tests/e2e/test_e2e_approvals.py",
     **{("FEE_SCHEDULE", key): "tests/interceptors/test_fee_schedule.py" for key in keys.FEE_SCHEDULE},
 }
 WHAT_TO_DO = (
