@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from proxy.identity import state_key
 from proxy.ledger.hidden import Hidden, from_bytes, to_bytes
+from proxy.ledger.schema import SCHEMA
 from proxy.store.connections import while_busy
 from proxy.store.flags import shared_byte
 
@@ -37,19 +38,6 @@ _NOTHING, _SOMETHING = 0, 1
 _NONCE_BYTES = 12
 _BUSY_MS = 5000
 _PLACES_A_QUESTION = 500  # far below what any SQLite takes
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS ledger (version INTEGER NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS hidden (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, place BLOB NOT NULL, root BLOB NOT NULL, tenant BLOB NOT NULL,
-    id TEXT NOT NULL, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL, UNIQUE (place, id)
-) STRICT;
-CREATE INDEX IF NOT EXISTS hidden_root ON hidden (root);
-CREATE INDEX IF NOT EXISTS hidden_subject ON hidden (subject) WHERE subject <> '';
-CREATE TABLE IF NOT EXISTS materials (
-    escalation TEXT PRIMARY KEY, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS hidden_expires ON hidden (expires);
-"""
 VERSION = 1
 _FIND = "SELECT place, id, sealed FROM hidden WHERE place IN (?) ORDER BY seq"
 _FEW = 16
@@ -84,7 +72,7 @@ class Vault:
             while_busy(lambda: self._connection.execute("PRAGMA journal_mode = WAL"), _BUSY_MS)
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA secure_delete = ON")
-            self._connection.executescript(_SCHEMA)
+            self._connection.executescript(SCHEMA)
             self._check_version()
             with self._writing():
                 self._look()
@@ -168,7 +156,7 @@ class Vault:
     def forget(self, tenant: str, entries: Sequence[Hidden]) -> None:
         """Remove these entries."""
         rows = [(self._digest(b"place", tenant, each.before, each.visible), each.id) for each in entries]
-        with self._using() as connection, self._writing():
+        with self.using() as connection, self._writing():
             connection.executemany("DELETE FROM hidden WHERE place = ? AND id = ?", rows)
             self._look()
 

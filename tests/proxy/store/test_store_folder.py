@@ -87,7 +87,7 @@ def test_a_database_of_a_newer_version_is_refused(state: Path) -> None:
     for opening in (open_store, open_reader):
         with pytest.raises(
             StateFolderError,
-            match=f"was written by a newer version \\(form 99; this version knows 8{len(known())}\\)",
+            match=f"was written by a newer version \\(form 99; this version knows {len(known())}\\)",
         ):
             opening(state)
 

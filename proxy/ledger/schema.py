@@ -1,0 +1,19 @@
+"""The tables of the ledger: what is hidden in conversations, and what approved calls are delivered with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS ledger (version INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS hidden (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, place BLOB NOT NULL, root BLOB NOT NULL, tenant BLOB NOT NULL,
+    id TEXT NOT NULL, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL, UNIQUE (place, id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS hidden_root ON hidden (root);
+CREATE INDEX IF NOT EXISTS hidden_subject ON hidden (subject) WHERE subject <> '';
+CREATE TABLE IF NOT EXISTS materials (
+    escalation TEXT PRIMARY KEY, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS hidden_expires ON hidden (expires);
+"""
