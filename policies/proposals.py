@@ -91,7 +91,7 @@ def _raise(policy: Policy, files: dict[str, list[str]], rule: Rule, case: Case) 
 
 
 def _constant_above(policy: Policy, rule: Rule, case: Case) -> str | None:
-    """The constant of a rule that says `args.amount > constants.NAME` and no more, where it is below the amount."""
+    """The constant of a rule that says `args.amount > constants.NAME` and no more: it is never lowered."""
     tree = rule.when.tree if rule.when is not None and rule.unless is None else None
     if not isinstance(tree, Comparison) or tree.comparator is not Comparator.MORE:
         return None
@@ -100,8 +100,11 @@ def _constant_above(policy: Policy, rule: Rule, case: Case) -> str | None:
         return None
     name = right.steps[1] if right.steps[0] == "constants" and len(right.steps) == 2 else ""
     value = policy.constants.get(name)
-    is_below = isinstance(value, Money) and value.currency == case.amount.currency and value.amount < case.amount.amount
-    return name if is_below and name in policy.constant_origins else None
+    if not isinstance(value, Money) or value.currency != case.amount.currency or name not in policy.constant_origins:
+        return None
+    if value.amount >= case.amount.amount:
+        raise ProposalError("the rule passes no such amount on any more")
+    return name
 
 
 def _refuse(policy: Policy, files: dict[str, list[str]], rule: Rule, case: Case) -> None:

@@ -129,6 +129,12 @@ def test_the_diff_applies(tmp_path: Path, approved: bool) -> None:
         (_block("args.amount > 500.00 USD"), True, "pay.limits[0]", "no rule of the policy"),
         (_block("args.amount > 500.00 USD"), True, "pay.rules[7]", "no rule of the policy"),
         (HEAD + "      - escalate: over_limit\n", True, "pay.rules[0]", "no single condition"),
+        (
+            _block("args.amount > constants.self_service").replace("500.00", "900.00"),
+            True,
+            "pay.rules[0]",
+            "no such amount on any more",
+        ),
         (HEAD + "      - escalate: over_limit\n", False, "pay.rules[0]", "no `when` alone"),
         (HEAD + "      - {forbid: not_yours, when: args.amount > 5.00 USD}\n", True, "pay.rules[0]", "no rule of the"),
         (
