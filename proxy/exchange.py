@@ -92,8 +92,7 @@ class Exchange:
         self._first = first  # what was read of the body already
         self._dialect = dialect
         self._scene = scene
-        self._limits = limits
-        self._deadline = deadline
+        self._limits, self._deadline = limits, deadline
         self._holds = holds
         self._onward = onward
         self._streamed, self._leg = streamed, 0
@@ -109,7 +108,8 @@ class Exchange:
         if onward.last_mark:
             self._gate.seal(onward.last_mark)
         self._down = Downstream(request, dialect, streamed=streamed)
-        inline = inline_wait(dialect, judge, scene, limits, deadline, streamed=streamed)
+        can_wait = streamed and not waits and not revision.together
+        inline = inline_wait(dialect, judge, scene, limits, deadline, can_wait=can_wait)
         self._verdicts = Verdicts(judge, scene, texts, inline)
         self.summary = Summary(status=upstream.status, judgments=self._verdicts.taken, remarks=self._verdicts.remarks)
 

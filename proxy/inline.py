@@ -89,11 +89,12 @@ class InlineWait:
 
 
 def inline_wait(
-    dialect: Dialect, judge: Judge, scene: Scene, limits: Limits, deadline: float, *, streamed: bool
+    dialect: Dialect, judge: Judge, scene: Scene, limits: Limits, deadline: float, *, can_wait: bool
 ) -> InlineWait:
-    """`deadline` is the end of the exchange, monotonic. A body, and a dialect without keep-alives, never wait."""
-    can_wait = streamed and bool(dialect.writer(streamed).keepalive())
-    return InlineWait(judge, scene, limits.inline_wait_ms_max / 1000 if can_wait else 0.0, deadline)
+    """`deadline` is the end of the exchange, monotonic. `can_wait`: it is a stream whose calls leave each by itself; a
+    dialect without keep-alives never waits."""
+    seconds = limits.inline_wait_ms_max / 1000 if can_wait and dialect.writer(True).keepalive() else 0.0
+    return InlineWait(judge, scene, seconds, deadline)
 
 
 def _pending(judgment: Judgment) -> Judgment:

@@ -9,6 +9,7 @@ from policies.difference.figures import moved
 from policies.difference.meaning import changed, meaning
 from policies.difference.tools import tool_sentences
 from policies.explain import explain_tool
+from policies.explain_people import people_lines
 from policies.model import Mode, folded
 
 if TYPE_CHECKING:
@@ -46,8 +47,20 @@ def _settings(old: Policy, new: Policy) -> Iterator[str]:
                 yield f"The {what} is {after or 'nobody'} instead of {before or 'nobody'}."
             case "policy_stale_seconds_max":
                 yield moved("How many seconds a broken edit may wait", before, after)
+            case "people":
+                yield from _people(old, new)
             case _:
                 yield from _entries(name, before, after)
+
+
+def _people(old: Policy, new: Policy) -> Iterator[str]:
+    before, after = list(people_lines(old)), list(people_lines(new))
+    yield from (f"No more: {line}" for line in before if line not in after)
+    yield from (line for line in after if line not in before)
+    for name in sorted(old.people.operators.keys() & new.people.operators.keys()):
+        one, other = old.people.operators[name], new.people.operators[name]
+        if meaning(one) != meaning(other):
+            yield f"The operator {name} changes: {', '.join(changed(one, other))}."
 
 
 def _entries(name: str, before: object, after: object) -> Iterator[str]:

@@ -43,6 +43,9 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
         "inject": lambda: iter([told_inject(name, before, after)]),
         "egress": lambda: _one_way(name, list(egress_lines(before)), list(egress_lines(after))),
         "not_executed_when": lambda: iter([_not_executed(new, name, after)]),
+        "passed_on": lambda: iter(
+            [f"An approved call of {name} goes on by `{after.passed_on.on_approval.value}` now."]
+        ),
         "settle_within": lambda: iter(
             [moved(f"The time within which {name} must have a result", before.settle_within, after.settle_within)]
         ),

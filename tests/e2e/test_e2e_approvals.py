@@ -14,7 +14,7 @@ from aiohttp import web
 
 from proxy.admin.access import TOKEN_FILE
 from proxy.courier import case_body
-from proxy.delivery import HALT_SECONDS
+from proxy.delivery import HALT_SECONDS, Delivery
 from proxy.demo.turns import Call, Dialect, Text, Turn, always
 from proxy.inline import LOOK_SECONDS
 from proxy.ledger.materials import HISTORY_BYTES_MAX
@@ -318,6 +318,33 @@ async def test_a_halt_stops_what_is_queued(tmp_path: Path, monkeypatch: pytest.M
         await back_end.wait()
         await until(lambda: _is(gate, ["executed"]))
     assert HALT_SECONDS > 0
+
+
+async def test_a_halt_between_reserving_and_sending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decided and reserved, then halted: nothing leaves, what it held is free, and the approval is there still."""
+    monkeypatch.setattr("proxy.delivery.HALT_SECONDS", 0.1)
+    monkeypatch.setattr("proxy.courier.EVERY_SECONDS", 0.05)
+    decide = Delivery._decide
+    async with (
+        receiving() as back_end,
+        desk(tmp_path, always(TURN), policy("deliver"), extra=webhooks(deliveries=back_end)) as gate,
+    ):
+
+        async def halted(self: Delivery, material: Any) -> Any:
+            judgment = await decide(self, material)
+            monkeypatch.setattr(Delivery, "_decide", decide)
+            await gate.store.halt(by="anna", reason="odd", at=gate.services.judge.clock())
+            return judgment
+
+        monkeypatch.setattr(Delivery, "_decide", halted)
+        await ask(gate)
+        case = await answer(gate)
+        await until(lambda: _is(gate, ["not_executed"]))
+        assert back_end.got == []
+        assert (await gate.store.case_status(case)).value == "approved"
+        await gate.store.resume(by="anna", at=gate.services.judge.clock())
+        await back_end.wait()
+        await until(lambda: _is(gate, ["executed", "not_executed"]))
 
 
 async def test_a_new_case_is_told(tmp_path: Path) -> None:
