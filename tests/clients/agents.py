@@ -151,11 +151,134 @@ def vercel(dialect: str) -> Agent:
     return run
 
 
+async def openai_agents_responses(gate: str, messages: Sequence[str], *, streamed: bool) -> Seen:
+    from agents import OpenAIResponsesModel
+    from openai import AsyncOpenAI
+
+    async with AsyncOpenAI(api_key="sk-test", base_url=f"{gate}/v1", max_retries=0) as client:
+        return await _openai_agents(OpenAIResponsesModel("scripted", client), messages, streamed=streamed)
+
+
+async def openai_agents_chat(gate: str, messages: Sequence[str], *, streamed: bool) -> Seen:
+    from agents import OpenAIChatCompletionsModel
+    from openai import AsyncOpenAI
+
+    async with AsyncOpenAI(api_key="sk-test", base_url=f"{gate}/v1", max_retries=0) as client:
+        return await _openai_agents(OpenAIChatCompletionsModel("scripted", client), messages, streamed=streamed)
+
+
+async def _openai_agents(model: Any, messages: Sequence[str], *, streamed: bool) -> Seen:
+    from agents import Agent as Framework
+    from agents import ItemHelpers, MessageOutputItem, Runner, function_tool, set_tracing_disabled
+
+    set_tracing_disabled(True)
+    mine = Tools()
+    tools: list[Any] = [function_tool(mine.lookup_order), function_tool(mine.process_refund)]
+    agent = Framework(name="desk", instructions="Help.", model=model, tools=tools)
+    history: list[Any] = []
+    shown = []
+    for text in messages:
+        given = [*history, {"role": "user", "content": text}]
+        if streamed:
+            run: Any = Runner.run_streamed(agent, given, max_turns=5)
+            async for _ in run.stream_events():
+                pass
+        else:
+            run = await Runner.run(agent, given, max_turns=5)
+        history = run.to_input_list()
+        said = [item for item in run.new_items if isinstance(item, MessageOutputItem)]
+        shown.append("".join(ItemHelpers.text_message_output(item) for item in said))
+    return Seen(shown, mine.ran)
+
+
+async def google_genai(gate: str, messages: Sequence[str], *, streamed: bool) -> Seen:
+    from google import genai
+    from google.genai import types
+
+    mine = Tools()
+    by_name: dict[str, Any] = {"lookup_order": mine.lookup_order, "process_refund": mine.process_refund}
+    options = types.HttpOptions(base_url=gate, api_version="v1beta")
+    config = types.GenerateContentConfig(
+        tools=list(by_name.values()), automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True)
+    )
+    history: list[Any] = []
+    shown = []
+    async with genai.Client(api_key="sk-test", http_options=options).aio as client:
+        for text in messages:
+            history.append(types.Content(role="user", parts=[types.Part(text=text)]))
+            said = ""
+            for _ in range(5):
+                parts: list[Any] = []
+                if streamed:
+                    stream = await client.models.generate_content_stream(
+                        model="scripted", contents=history, config=config
+                    )
+                    async for chunk in stream:
+                        parts += chunk.candidates[0].content.parts or []
+                else:
+                    answer = await client.models.generate_content(model="scripted", contents=history, config=config)
+                    parts = answer.candidates[0].content.parts
+                history.append(types.Content(role="model", parts=parts))
+                said += "".join(part.text or "" for part in parts)
+                calls = [part.function_call for part in parts if part.function_call]
+                if not calls:
+                    break
+                results = [(call, by_name[call.name](**call.args)) for call in calls]
+                answers = [
+                    types.FunctionResponse(id=call.id, name=call.name, response=json.loads(result))
+                    for call, result in results
+                ]
+                history.append(
+                    types.Content(role="user", parts=[types.Part(function_response=each) for each in answers])
+                )
+            shown.append(said)
+    return Seen(shown, mine.ran)
+
+
+async def ollama_client(gate: str, messages: Sequence[str], *, streamed: bool) -> Seen:
+    from ollama import AsyncClient
+
+    mine = Tools()
+    by_name: dict[str, Any] = {"lookup_order": mine.lookup_order, "process_refund": mine.process_refund}
+    client = AsyncClient(host=gate)
+    history: list[Any] = []
+    shown = []
+    try:
+        for text in messages:
+            history.append({"role": "user", "content": text})
+            said = ""
+            for _ in range(5):
+                content, calls = "", []
+                asked = {"model": "scripted", "messages": history, "tools": list(by_name.values())}
+                answers = [await client.chat(**asked)] if not streamed else []
+                if streamed:
+                    answers = [part async for part in await client.chat(**asked, stream=True)]
+                for answer in answers:
+                    content += answer.message.content or ""
+                    calls += answer.message.tool_calls or []
+                said += content
+                history.append({"role": "assistant", "content": content, "tool_calls": calls})
+                if not calls:
+                    break
+                for call in calls:
+                    result = by_name[call.function.name](**call.function.arguments)
+                    history.append({"role": "tool", "tool_name": call.function.name, "content": result})
+            shown.append(said)
+    finally:
+        await client._client.aclose()
+    return Seen(shown, mine.ran)
+
+
 AGENTS: dict[str, Agent] = {
     "langchain-anthropic": langchain_anthropic,
     "langchain-openai": langchain_openai,
     "pydantic-ai, anthropic": pydantic_ai_anthropic,
     "pydantic-ai, openai": pydantic_ai_openai,
+    "openai agents sdk, responses": openai_agents_responses,
+    "openai agents sdk, chat": openai_agents_chat,
+    "google-genai": google_genai,
+    "ollama": ollama_client,
+    "vercel ai sdk, openai responses": vercel("openai-responses"),
     "vercel ai sdk, anthropic": vercel("anthropic-messages"),
     "vercel ai sdk, openai chat": vercel("openai-chat"),
 }

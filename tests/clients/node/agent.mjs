@@ -28,7 +28,9 @@ let history = [];
 const shown = [];
 for (const content of messages) {
   history = [...history, { role: "user", content }];
-  const asked = { model, tools, messages: history, stopWhen: stepCountIs(5), maxRetries: 0 };
+  // Without `store` the history comes whole; with it, by references to what the provider keeps.
+  const providerOptions = { openai: { store: false } };
+  const asked = { model, tools, messages: history, stopWhen: stepCountIs(5), maxRetries: 0, providerOptions };
   let text = "";
   let added;
   if (mode === "streamed") {
