@@ -13,15 +13,23 @@ if TYPE_CHECKING:
 
 
 class Edit(Enum):
-    """What was done to the history of a request."""
+    """What was done to the history of a request. The values stand in records and in what is remembered."""
 
     THINKING_TAKEN_OUT = "thinking_taken_out"  # it depends on a hidden turn that is lost
     NOT_PUT_BACK = "not_put_back"  # a turn that fits hidden turns of several conversations stays as the client holds it
+    PRUNED = "pruned"  # a result, to the fields that the policy keeps
+    ERROR = "error"  # a result that is an error became one
+    STALE = "stale"  # a result that is out of date became a notice
+    NOTICE = "notice"  # the newest result says which earlier ones are out of date
+    UNANSWERED = "unanswered"  # a call without a result got one
+    ORPHAN = "orphan"  # a result without a call was left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edited:
-    """The history of a request differs from what the provider has seen. `count`: thinking blocks, or turns."""
+    """The history of a request differs from what the provider has seen. `count`: thinking blocks, turns,
+    results or stretches. `bytes_saved` is what the whole request is shorter for all edits that hold for it.
+    """
 
     kind: ClassVar[Kind] = Kind.EDITED
 
@@ -33,5 +41,7 @@ class Edited:
     model: str
     edit: Edit
     count: int
+    bytes_saved: int = 0
+    tokens_saved: int = 0  # as the request's tokens are estimated
     identity: str | None = None
     subject: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from interceptors.gathered import NOT_AVAILABLE, gathered
 from policies.approvals import OnApproval
 from policies.expressions import EvaluationError
 from policies.model import Category
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
 LANGUAGE: Final = "en"
 _TAG_LENGTH_MAX: Final = 64
-NOT_AVAILABLE: Final = "not available"
-"""Stands in a summary for a template that has no value."""
-
 _MESSAGES: Final[Mapping[Category, str]] = {
     Category.POLICY: "The policy does not allow this call.",
     Category.VALIDATION: "The call lacks something, or a value of it is not accepted.",
@@ -85,7 +83,7 @@ def summary(case: Case, tool: str, reason: str) -> dict[str, str]:
         lines["amount"] = render(amount)
     for name, template in case.found.tool.escalation.items():
         lines[name] = _rendered(case, template) or NOT_AVAILABLE
-    return lines
+    return lines | gathered(case)
 
 
 def own_text(case: Case, reason: str) -> str | None:

@@ -13,6 +13,7 @@ from policies.documents.claims import read_claims
 from policies.documents.facts import read_facts
 from policies.documents.foreign import read_provider_tools
 from policies.documents.guards import GuardScope, read_not_user
+from policies.documents.history import read_history
 from policies.documents.people import read_people
 from policies.documents.replies import check_missing, present, read_replies
 from policies.documents.scalars import label, time_zone
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from policies.nodes import MappingNode, Node
     from policies.patterns import Pattern
     from policies.texts import Structured
+    from policies.upkeep import HistoryRules
     from policies.values import Value
 
 LANGUAGE = 1
@@ -58,24 +60,14 @@ def compile_policy(
 ) -> Policy:
     """The policy that `root` states, or `PolicyError` with all problems. Relative paths start at `folder`."""
     problems = Problems()
-    with problems.collect():
-        root.check_keys(keys.TOP, keys.LATER)
-    head = _Sections(root, problems)
-    head.read("language", _language, LANGUAGE, required=True)
+    head = _head(root, problems)
     settings = _settings(head)
     parts = _parts(head, folder, settings.unknown_tools, lists)
     spoken = _spoken(head, parts, closed=settings.unknown_tools is not UnknownTools.ALLOW)
     if problems:
         raise PolicyError(problems.found)
     return Policy(
-        name=settings.name,
-        owner=settings.owner,
-        mode=settings.mode,
-        time_zone=settings.time_zone,
-        unknown_tools=settings.unknown_tools,
-        unknown_results=settings.unknown_results,
-        pass_types=settings.pass_types,
-        policy_stale_seconds_max=settings.policy_stale_seconds_max,
+        **settings._asdict(),
         identities=parts.identities,
         session=present(parts.session),
         reasons=parts.replies,
@@ -87,9 +79,16 @@ def compile_policy(
         files=files,
         revision=revision,
         constant_origins=_origins(root.get("constants")),
-        text_calls=settings.text_calls,
         **spoken._asdict(),
     )
+
+
+def _head(root: MappingNode, problems: Problems) -> _Sections:
+    with problems.collect():
+        root.check_keys(keys.TOP, keys.LATER)
+    head = _Sections(root, problems)
+    head.read("language", _language, LANGUAGE, required=True)
+    return head
 
 
 class _Settings(NamedTuple):
@@ -116,7 +115,7 @@ class _Parts(NamedTuple):
     tools: dict[str, Placed | None]
     identities: dict[str, Identity]
     replies: dict[str, Reason]
-    governed: Governed | None = None
+    governed: Governed | None
 
 
 class _Spoken(NamedTuple):
@@ -128,6 +127,7 @@ class _Spoken(NamedTuple):
     claims: dict[str, tuple[Pattern, ...]]
     provider_tools: dict[str, ProviderTool]
     people: People
+    history: HistoryRules
 
 
 def _spoken(sections: _Sections, parts: _Parts, *, closed: bool) -> _Spoken:
@@ -141,6 +141,7 @@ def _spoken(sections: _Sections, parts: _Parts, *, closed: bool) -> _Spoken:
         sections.entries("claims", lambda node: read_claims(node, spellings(parts.tools), problems)),
         sections.entries("provider_tools", lambda node: read_provider_tools(node, problems)),
         read_people(sections, spellings(parts.tools), parts.identities, closed=closed),
+        read_history(sections.root, problems),
     )
 
 

@@ -12,6 +12,7 @@ from policies.explain_foreign import provider_lines
 from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
 from policies.explain_people import people_lines, tool_people_lines
 from policies.explain_texts import text_lines, tool_text_lines
+from policies.explain_upkeep import gather_line, history_lines, upkeep_lines
 from policies.expressions import dotted, sentence
 from policies.model import FileSource, Mode, Policy, Ruling, SessionSource, ToolEffect, UnknownTools, folded
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
@@ -47,6 +48,7 @@ def _head(policy: Policy) -> str:
     lines += language_lines(policy)
     lines += text_lines(policy)
     lines += people_lines(policy)
+    lines += history_lines(policy)
     return "\n".join(lines)
 
 
@@ -70,9 +72,11 @@ def explain_tool(policy: Policy, tool: Tool) -> str:
     lines += _limits(policy, tool)
     lines += asking_lines(policy, tool)
     lines += tool_people_lines(policy, tool)
-    if tool.escalation:
+    lines += upkeep_lines(tool)
+    if tool.escalation or tool.upkeep.gather:
         lines.append("  Where it is passed to a person, that person reads:")
         lines += [f'    - {name.replace("_", " ")}: "{text.source}"' for name, text in tool.escalation.items()]
+        lines += gather_line(tool)
     return "\n".join(lines)
 
 

@@ -1,7 +1,6 @@
 """A policy after loading: frozen, compiled, complete. What a decision reads; it knows no YAML, and only its own files.
 
-Every mapping keeps the order of the file. Names of tools are as the policy spells them; `Policy.tool` finds them
-folded.
+Mappings keep the order of the file. Tools are named as the policy spells them; `Policy.tool` finds them folded.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from policies.guards import ResultFormat, has_sources
 from policies.limits import Measure
 from policies.matrix import CaseOfTool
 from policies.texts import TextCalls
+from policies.upkeep import NO_RULES, NO_UPKEEP, HistoryRules, Upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,9 +134,8 @@ class Rule:
 class Argument:
     """One declared argument (or a field of an object, or the element of a list).
 
-    `type` is what the value becomes in expressions. `one_of` holds the allowed spellings. `money_unit` is None but for
-    money, whose wire value is a number in that unit and never carries a currency of its own. With `sources` the value
-    must come from one of them; `is_exempt` from the look at what may not leave (`egress`), with all that it holds.
+    `type` is what the value becomes in expressions, `one_of` its allowed spellings. Money is on the wire a number in
+    `money_unit`, without a currency. With `sources` the value comes from one of them; `is_exempt`: from `egress`.
     """
 
     name: str
@@ -227,6 +226,9 @@ class Tool:
     confidence: Confidence | None = None
     confirm: Confirm | None = None
     matrix: Matrix | None = None  # None: its own rules govern it
+    batch: Batch = Batch.INDEPENDENT
+    passed_on: PassedOn = field(default_factory=PassedOn)
+    upkeep: Upkeep = NO_UPKEEP
 
     @property
     def all_rules(self) -> tuple[Rule, ...]:
@@ -242,9 +244,6 @@ class Tool:
     def reserves(self) -> bool:
         """Whether its calls hold something until their results are known."""
         return self.once_per is not None or any(limit.measure is not Measure.VALUE for limit in self.limits)
-
-    batch: Batch = Batch.INDEPENDENT
-    passed_on: PassedOn = field(default_factory=PassedOn)
 
     def answers(self, *, autonomous: bool) -> OnRefusal:
         """Who answers a refusal: by default code for writes, and the model for reads and for autonomous identities."""
@@ -308,6 +307,7 @@ class Policy:
     claims: Mapping[str, tuple[Pattern, ...]] = field(default_factory=dict)  # by folded tool name
     provider_tools: Mapping[str, ProviderTool] = field(default_factory=dict)  # by folded name
     people: People = field(default_factory=People)
+    history: HistoryRules = NO_RULES
 
     def tool(self, name: str) -> Tool | None:
         return self.tools.get(folded(name))

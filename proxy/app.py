@@ -79,9 +79,9 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         stack.push_async_callback(upstream.close)
         outcomes, settling = _written_behind(stack, store, metrics)
         made = await make_deciders(stack, settings, connected, Ground(store, policy, outcomes, logs, metrics))
-        judge, ledger = made.judge, made.ledger
         talks = Conversations(store, settling, SignedCases(store, utc_now))
-        services = Services(settings, connected, policy, judge, store, ledger, talks, upstream, logs, metrics, key)
+        said = (made.judge, store, made.ledger, talks, made.histories)
+        services = Services(settings, connected, policy, *said, upstream, logs, metrics, key)
         listener = Listener(services)
         stopping = _stop_signal()
         admin = await _start_admin(stack, settings, connected, services, made.courier, lambda: listener.is_draining)
@@ -89,7 +89,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         gc.collect()
         gc.freeze()  # what serves all requests need not be walked again and again: a whole collection halts the loop
         sweeps = asyncio.gather(
-            end_retentions(settings.retain, store, ledger, logs),
+            end_retentions(settings.retain, store, made.ledger, logs),
             expire_held(store, utc_now, metrics.store_failed),
             made.courier.run(),
         )

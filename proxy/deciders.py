@@ -10,7 +10,9 @@ from proxy.clock import utc_now
 from proxy.courier import Courier
 from proxy.delivery import Delivery
 from proxy.facts_reader import FactsReader
+from proxy.history.keeper import Histories
 from proxy.judge import Judge
+from proxy.ledger.edits import EditVault
 from proxy.ledger.keeper import Ledger
 from proxy.ledger.materials import Materials
 from proxy.ledger.vault import Vault
@@ -35,6 +37,7 @@ class Deciders:
 
     judge: Judge
     ledger: Ledger
+    histories: Histories
     courier: Courier
 
 
@@ -85,4 +88,4 @@ async def make_deciders(stack: AsyncExitStack, settings: Settings, connected: Co
         logs=logs,
         failed=metrics.store_failed,
     )
-    return Deciders(judge, Ledger(vault, utc_now, failed), courier)
+    return Deciders(judge, Ledger(vault, utc_now, failed), Histories(EditVault(vault), utc_now), courier)

@@ -336,13 +336,13 @@ class Exchange:
             return self._gate.leg_failed()
         self._upstream, self._first = leg, b""
         self._leg += 1
-        self._gate.seal(self._onward.mark)
+        self._gate.seal(self._onward.own_seal)
         if self._streamed:
             self._gate.next_leg()
         else:
             self._verdicts.next_leg()
             writer = self._dialect.writer(streamed=False)
-            writer.seal(self._onward.mark)
+            writer.seal(self._onward.own_seal)
             self._gate.next_leg(self._hearing.reader(), writer)
         return []
 

@@ -18,10 +18,10 @@ from proxy import headers, routes
 from proxy.admission import Admission, Asking, RefusedError
 from proxy.exchange import Exchange, guarded
 from proxy.judge import Scene
-from proxy.ledger.hidden import Asker
 from proxy.logs import Event
 from proxy.onward import Onward
 from proxy.passage import Passage, tell
+from proxy.preparation import Ready, prepare
 from proxy.provider_head import read_error, refuse_odd_head
 from proxy.provider_tools import STRIPPED, mind, refuse_unless_allowed
 from proxy.records import edited, observed, unexamined
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interceptors.receipts import Record
-    from proxy.ledger.keeper import Prepared
 
 _PASS_CHUNK_BYTES = 64 * 1024
 _FIRST_BYTES_MAX = 64 * 1024
@@ -121,9 +120,9 @@ class Listener:
         passage.conversation = self._admission.conversation(fields, view)
         if view.tools.provider:
             body, view = await self._mind_tools(way, passage, body)
-        prepared, scene = await self._prepare(way.dialect, body, passage)
-        upstream = await self._open(way, "POST", up, prepared.body, self._deadline(passage))
-        onward = Onward(way.dialect, prepared, self._with.ledger, self._leg_opener(way, up, view, passage))
+        ready, scene = await self._prepare(way.dialect, body, passage)
+        upstream = await self._open(way, "POST", up, ready.prepared.body, self._deadline(passage))
+        onward = Onward(way.dialect, ready.prepared, self._with.ledger, self._leg_opener(way, up, view, passage))
         try:
             refuse_odd_head(upstream)
             down = headers.headers_down(upstream.raw_headers)
@@ -163,26 +162,13 @@ class Listener:
         passage.summary.status, passage.summary.bytes_down = upstream.status, len(body)
         return web.Response(status=upstream.status, body=body, headers=CIMultiDict(down))
 
-    async def _prepare(self, dialect: Dialect, body: bytes, passage: Passage) -> tuple[Prepared, Scene]:
-        """The request with its hidden turns, and the scene with what the request says of the past."""
-        asking, view = self._asked(passage), passage.view
-        policy, tenant = asking.revision.policy, asking.caller.tenant
-        try:
-            asker = Asker(asking.subject, passage.conversation)
-            prepared = await self._with.ledger.prepare(dialect, body, tenant, asker)
-            heard = await self._with.conversations.hear(
-                dialect, prepared, policy, tenant, passage.conversation, messages=view.messages, claims=asking.claims
-            )
-        except envelope.EnvelopeError as error:
-            raise RefusedError(Fault.INVALID_REQUEST, error.reason, str(error)) from None
-        except StoreError:
-            raise self._unrecorded("results") from None
-        passage.goes_up(prepared)
-        prepared = prepared if heard.body is prepared.body else replace(prepared, body=heard.body)
-        scene = self._scene(passage, dict(prepared.refusals), heard.history)
-        if edits := edited(prepared, scene, self._with.judge.clock()):
+    async def _prepare(self, dialect: Dialect, body: bytes, passage: Passage) -> tuple[Ready, Scene]:
+        """The request as it goes up, and the scene with what the request says of the past."""
+        ready = await prepare(self._with, dialect, body, passage)
+        scene = self._scene(passage, dict(ready.prepared.refusals), ready.heard.history)
+        if edits := edited(ready.prepared, ready.upward, scene, self._with.judge.clock()):
             await self._keep(passage, *edits)
-        return prepared, replace(scene, read_history=heard.read)
+        return ready, replace(scene, read_history=ready.heard.read)
 
     def _leg_opener(
         self, way: routes.Mediated, up: headers.Pairs, view: RequestView, passage: Passage

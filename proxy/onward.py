@@ -9,6 +9,7 @@ from proxy.ledger.hidden import Refusal
 from proxy.ledger.vault import new_hidden_id
 from proxy.turn_memory import TurnMemory
 from proxy.wire.registry import SIGNED
+from proxy.wire.seal import both_marks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -48,9 +49,14 @@ class Onward:
         return self._mark
 
     @property
+    def own_seal(self) -> str:
+        """Under which what the model thinks after this exchange's hidden turn leaves."""
+        return both_marks(self.mark, self._prepared.edits)
+
+    @property
     def last_mark(self) -> str:
-        """Of the last hidden turn of the request, which the answer depends on; empty where it has none."""
-        return self._prepared.mark
+        """Of the last hidden turn and the edits of the request, which the answer depends on; empty for neither."""
+        return self._prepared.seal
 
     def memory(
         self, revision: Revision, scene: Scene, limits: Limits, *, streamed: bool, asks_again: bool

@@ -38,9 +38,10 @@ class Passage:
     summary: Summary = field(default_factory=Summary)
     error: str = ""
 
-    def goes_up(self, prepared: Prepared) -> None:
+    def goes_up(self, prepared: Prepared, taken_out: int = 0) -> None:
         """What became of the history. Its messages are not needed any more: a long request must not be held twice."""
-        self.restored, self.taken_out, self.ambiguous = prepared.restored, prepared.taken_out, prepared.ambiguous
+        self.restored, self.ambiguous = prepared.restored, prepared.ambiguous
+        self.taken_out = prepared.taken_out + taken_out
         self.view = replace(self.view, messages=b"")
 
 

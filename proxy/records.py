@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from policies.model import Policy
+    from proxy.history.keeper import Upward
     from proxy.judge import Judgment, Scene
     from proxy.ledger.keeper import Prepared
     from proxy.texts import Finding
@@ -96,9 +97,11 @@ def observed(tool: str, scene: Scene, now: datetime, where: str) -> Record:
     )
 
 
-def edited(prepared: Prepared, scene: Scene, now: datetime) -> list[Record]:
-    """What the ledger did to the history of a request, or could not do."""
-    done = {Edit.THINKING_TAKEN_OUT: prepared.taken_out, Edit.NOT_PUT_BACK: prepared.ambiguous}
+def edited(prepared: Prepared, upward: Upward, scene: Scene, now: datetime) -> list[Record]:
+    """What was done to the history of a request, or could not be done. Edits that were decided before are not told
+    again."""
+    taken_out = prepared.taken_out + upward.taken_out
+    done = {Edit.THINKING_TAKEN_OUT: taken_out, Edit.NOT_PUT_BACK: prepared.ambiguous, **upward.fresh}
     return [
         Edited(
             receipt=new_receipt_id(now),
@@ -109,6 +112,8 @@ def edited(prepared: Prepared, scene: Scene, now: datetime) -> list[Record]:
             model=scene.model,
             edit=edit,
             count=count,
+            bytes_saved=upward.bytes_saved if edit in upward.fresh else 0,
+            tokens_saved=upward.tokens_saved if edit in upward.fresh else 0,
             identity=scene.identity,
             subject=scene.subject,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from proxy.connected import Connected
     from proxy.conversation import Conversations
+    from proxy.history.keeper import Histories
     from proxy.judge import Judge
     from proxy.ledger.keeper import Ledger
     from proxy.logs import Logs
@@ -29,6 +30,7 @@ class Services:
     store: Store
     ledger: Ledger
     conversations: Conversations
+    histories: Histories
     upstream: Upstream
     logs: Logs
     metrics: Metrics

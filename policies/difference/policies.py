@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from policies.difference.figures import moved
 from policies.difference.meaning import changed, meaning
-from policies.difference.tools import tool_sentences
+from policies.difference.tools import one_way, tool_sentences
 from policies.explain import explain_tool
 from policies.explain_people import people_lines
+from policies.explain_upkeep import history_lines
 from policies.model import Mode, folded
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def _settings(old: Policy, new: Policy) -> Iterator[str]:
             case "name" | "owner":
                 what = "policy" if name == "name" else "owner"
                 yield f"The {what} is {after or 'nobody'} instead of {before or 'nobody'}."
+            case "history":
+                yield from one_way("every conversation", list(history_lines(old)), list(history_lines(new)))
             case "policy_stale_seconds_max":
                 yield moved("How many seconds a broken edit may wait", before, after)
             case "people":

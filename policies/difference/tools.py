@@ -11,6 +11,7 @@ from policies.difference.meaning import changed, meaning
 from policies.explain import rule_sentence
 from policies.explain_arguments import argument_lines, egress_lines
 from policies.explain_limits import limit_sentence, once_sentence
+from policies.explain_upkeep import upkeep_words
 from policies.expressions import Environment, EvaluationError, sentence
 from policies.limits import Limit, Measure
 from policies.model import Ruling, Tool, ToolEffect
@@ -41,7 +42,8 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
         "batch": lambda: iter([told_batch(name, after)]),
         "confirm": lambda: iter([told_confirm(name, after)]),
         "inject": lambda: iter([told_inject(name, before, after)]),
-        "egress": lambda: _one_way(name, list(egress_lines(before)), list(egress_lines(after))),
+        "egress": lambda: one_way(name, list(egress_lines(before)), list(egress_lines(after))),
+        "upkeep": lambda: one_way(name, upkeep_words(before), upkeep_words(after)),
         "not_executed_when": lambda: iter([_not_executed(new, name, after)]),
         "passed_on": lambda: iter(
             [f"An approved call of {name} goes on by `{after.passed_on.on_approval.value}` now."]
@@ -210,7 +212,8 @@ def _action(old: Policy, new: Policy, before: Action, after: Action, name: str) 
     yield from _rules(old, new, before.rules, after.rules, name)
 
 
-def _one_way(name: str, before: list[str], after: list[str]) -> Iterator[str]:
+def one_way(name: str, before: list[str], after: list[str]) -> Iterator[str]:
+    """The lines that stand in one of two only."""
     yield from (f"No more for {name}: {line.strip()}" for line in before if line not in after)
     yield from (f"More for {name}: {line.strip()}" for line in after if line not in before)
 

@@ -30,6 +30,7 @@ TOP: Final = (
     "provider_tools",
     "approvals",
     "operators",
+    "resume_after",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
@@ -59,6 +60,8 @@ TOOL: Final = (
     "confidence",
     "confirm",
     "on_approval",
+    "reads",
+    "writes",
 )
 DEFAULTS: Final = ("effect", "on_refusal", "batch", "rules", "limits", "settle_within", "egress", "escalation")
 ARGUMENT: Final = (
@@ -110,7 +113,10 @@ FEE_SCHEDULE: Final = (
     "inject",
 )
 CONFIDENCE: Final = ("value", "clarify_below", "escalate_below")
-RESULT: Final = ("fields", "format")
+RESULT: Final = ("fields", "format", "keep", "drop", "max_bytes", "max_items", "errors", "fresh_for")
+RESULT_ERROR: Final = ("match", "as")
+GATHER: Final = "gather"
+"""The key of `escalation` that names facts; every other one names a line of the summary."""
 CASES: Final = ("case", "segment", "facts", "ceiling", "owner_keeps", "cells")
 CASE_SOURCE: Final = ("tool", "argument")
 ACTION: Final = ("value", "max", "rules")
@@ -121,17 +127,13 @@ RULINGS: Final = ("forbid", "escalate", "clarify")
 
 LATER: Final = frozenset(
     {
+        "broken_pairs",
         "compact_above",
         "currency",
-        "drop",
         "escalate_with",
-        "fresh_for",
         "handoff",
-        "keep",
-        "reads",
-        "resume_after",
+        "server_held",
         "sql",
-        "writes",
     }
 )
 """Keys of the design that this version does not enforce, so that it does not accept them."""

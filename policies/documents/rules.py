@@ -92,6 +92,16 @@ def read_escalation(mapping: MappingNode, place: Place, problems: Problems) -> d
     found: dict[str, Template] = {}
     for name, node in mapping.entries.items():
         with problems.collect():
+            if name == keys.GATHER:
+                _check_gather(node, place)
+                continue
             node.apply(identifier, name)
             found[name] = place.template(node)
     return found
+
+
+def _check_gather(node: Node, place: Place) -> None:
+    facts = [root for root in place.scope.roots if root not in ("args", "session", "constants")]
+    for item in node.sequence():
+        if item.text() not in facts:
+            item.fail(f"the tool does not map the fact {item.text()!r}, add it to its `facts`")

@@ -13,6 +13,7 @@ from policies.documents.rules import Place
 from policies.expressions import Scope
 from policies.guards import ResultFormat
 from policies.model import SETTLE_WITHIN
+from policies.nodes import listed
 from policies.values import Kind, record_of
 
 if TYPE_CHECKING:
@@ -74,9 +75,10 @@ def read_settlement(
 
 def _read_result(mapping: MappingNode, problems: Problems) -> dict[str, FactField]:
     mapping.check_keys(keys.RESULT, keys.LATER)
-    if "fields" not in mapping and "format" in mapping:
-        return {}
-    return read_fields(mapping.require("fields").mapping(), problems)
+    if not mapping.entries:
+        mapping.fail(f"expected at least one of {listed(keys.RESULT)}")
+    fields = mapping.get("fields")
+    return {} if fields is None else read_fields(fields.mapping(), problems)
 
 
 def _read_format(mapping: MappingNode) -> ResultFormat:

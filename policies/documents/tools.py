@@ -18,6 +18,7 @@ from policies.documents.money import with_money
 from policies.documents.people import with_passed_on
 from policies.documents.rules import Place, read_escalation, read_rules
 from policies.documents.settlement import read_settle_within
+from policies.documents.upkeep import with_upkeep
 from policies.expressions import EACH, Expression, ExpressionError, Scope, compile_expression, dotted
 from policies.model import SETTLE_WITHIN, Argument, Batch, Fact, FactUse, OnRefusal, Rule, Tool, ToolEffect, folded
 from policies.nodes import listed, suggestion
@@ -147,10 +148,10 @@ def _read_tool(name: str, mapping: MappingNode, around: Surroundings, defaults: 
     fee_schedule, place = read_fees(mapping, name, arguments, place, around.guards.lists, problems)
     effect, on_refusal, rules, escalation = _judged(mapping, name, place, defaults, problems)
     tool = Tool(name, effect, on_refusal, facts, arguments, defaults.rules + rules, escalation, mapping.origin)
-    batch = read_batch(mapping, defaults.batch, problems)
-    tool = replace(tool, batch=batch, egress=_egress(mapping, defaults.egress, around, problems))
+    tool = replace(tool, fee_schedule=fee_schedule, batch=read_batch(mapping, defaults.batch, problems))
+    tool = replace(tool, egress=_egress(mapping, defaults.egress, around, problems))
     tool = with_passed_on(with_asking(tool, mapping, place, problems), mapping, problems)
-    tool = replace(tool, fee_schedule=fee_schedule)
+    tool = with_upkeep(tool, mapping, place, problems)
     return Placed(with_money(tool, mapping, place, around.constants, defaults, problems), place)
 
 

@@ -9,6 +9,7 @@ from policies.documents import keys
 from policies.documents.scalars import SIMPLE_TYPES
 from policies.foreign import ProviderTool, UnknownResults
 from policies.guards import EgressList, ResultFormat
+from policies.json_schema import upkeep
 from policies.json_schema.words import WORDS
 from policies.limits import Calendar
 from policies.model import Batch, Category, Mode, OnRefusal, ToolEffect, UnknownTools
@@ -102,7 +103,7 @@ _JUDGED: Final[Mapping[str, Schema]] = {
     "limits": _list(_ref("LIMIT")),
     "settle_within": _DURATION,
     "egress": _EGRESS,
-    "escalation": _map(_TEXT),
+    "escalation": _map(_NAMES),
 }
 _OUTCOME: Final[Mapping[str, Schema]] = dict.fromkeys(keys.RULINGS, _TEXT)
 
@@ -133,6 +134,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "approvals": _ref("APPROVALS"),
         "operators": _map(_ref("OPERATOR")),
         "provider_tools": _map(_one_of(ProviderTool)),
+        **upkeep.TOP_FORMS,
     },
     "IDENTITY": {"token": _TEXT, "tools": _list(_TEXT), "autonomous": _FLAG, "hold_text": _FLAG},
     "SESSION_FIELD": {"jwt": _TEXT, "hmac": _TEXT, "type": _SIMPLE},
@@ -166,6 +168,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "confidence": _either(_TEXT, _ref("CONFIDENCE")),
         "confirm": _TEXT,
         "on_approval": _one_of(OnApproval),
+        **upkeep.TOOL_FORMS,
     },
     "DEFAULTS": _JUDGED,
     "ARGUMENT": {
@@ -201,7 +204,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
     },
     "FEE_SCHEDULE": {**dict.fromkeys(keys.FEE_SCHEDULE, _TEXT), "inject": {"type": ["string", "boolean"]}},
     "CONFIDENCE": {"value": _TEXT, "clarify_below": _NUMBER, "escalate_below": _NUMBER},
-    "RESULT": {"fields": _FIELDS, "format": _one_of(ResultFormat)},
+    **upkeep.forms({"fields": _FIELDS, "format": _one_of(ResultFormat)}),
     "CASES": {
         "case": _either(_TEXT, _ref("CASE_SOURCE")),
         "segment": _TEXT,
@@ -233,6 +236,7 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "STRUCTURED": ("as",),
     "OPERATOR": ("token",),
     "CONFIDENCE": ("value",),
+    "RESULT_ERROR": ("match", "as"),
     "CASES": ("case", "cells"),
     "CASE_SOURCE": ("tool", "argument"),
 }

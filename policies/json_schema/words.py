@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from policies.json_schema import upkeep
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -50,6 +52,7 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "approvals": "Who approves what is passed to people, how many of them, and how long.",
         "operators": "Who proposes calls through the admin listener, and which tools each may use.",
         "provider_tools": "By name, what happens to a tool that the provider executes.",
+        **upkeep.TOP_WORDS,
     },
     "IDENTITY": {
         "token": "What the agent shows as its API key: `${NAME}` or `${file:/path}`.",
@@ -88,13 +91,14 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         **_GUARDED,
         "facts": "Which facts its rules read, each with its key, such as args.order_id.",
         "arguments": "Its arguments; a call with another is refused.",
-        "result": "What may be read of its results.",
+        "result": "What may be read of its results, and what of them goes up.",
         "not_executed_when": "A result of which this holds frees what its call held.",
         "inject": "The argument that the key of the intent is put into.",
         "fee_schedule": "The schedule of fees that says which amount is right.",
         "confidence": "What the model declares of its confidence; a low one asks back or is passed to a person.",
         "confirm": "Whose yes is needed before the call runs.",
         "on_approval": "How an approved call goes on: `next_time` it is made, `inline` while it waits, or `deliver`.",
+        **upkeep.TOOL_WORDS,
     },
     "DEFAULTS": _GUARDED,
     "ARGUMENT": {
@@ -160,9 +164,11 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "clarify_below": "Below it the call is asked back.",
         "escalate_below": "Below it a person decides.",
     },
+    **upkeep.WORDS,
     "RESULT": {
         "fields": "What may be read of a result, and as what.",
         "format": "What a result that is a text is read as: JSON, or the YAML that serializers write.",
+        **upkeep.WORDS["RESULT"],
     },
     "CASES": {
         "case": "Who says the case: a field of `session`, or an earlier call of a classifying tool.",

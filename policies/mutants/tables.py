@@ -33,6 +33,15 @@ SILENT: Final = frozenset(
         "escalation",
         "settle_within",
         "list",
+        "keep",
+        "drop",
+        "max_bytes",
+        "max_items",
+        "errors",
+        "fresh_for",
+        "reads",
+        "writes",
+        "resume_after",
     }
 )
 """Keys with nothing below that a decision on one call reads."""

@@ -14,7 +14,7 @@ from proxy.ledger.hidden import NOBODY, Asker, Hidden, Refusal, Restored, nothin
 from proxy.ledger.outline import Outlines
 from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
-from proxy.wire.seal import SEALED
+from proxy.wire.seal import SEALED, both_marks
 from proxy.wire.standing import Held, pointer, pointer_turn
 from proxy.wire.transcript import CHAIN_START
 
@@ -49,6 +49,12 @@ class Prepared:
     answered: frozenset[str] = frozenset()  # the calls whose results are the gate's own
     asker: Asker = NOBODY
     used_once: tuple[Hidden, ...] = ()
+    edits: str = ""  # the mark of all edits of the history, which what the model thinks now depends on
+
+    @property
+    def seal(self) -> str:
+        """Under which thinking leaves that depends on this request; empty where it went up as the client holds it."""
+        return both_marks(self.mark, self.edits)
 
 
 class Ledger:
@@ -57,7 +63,7 @@ class Ledger:
     def __init__(self, vault: Vault, clock: Clock, failed: Callable[[str], None]) -> None:
         self._vault = vault
         self._clock = clock
-        self._failed = failed
+        self.failed = failed
         self._outlines = Outlines()
         self._generation = 0
 
@@ -72,7 +78,7 @@ class Ledger:
                 return Prepared(body, body, asker=asker)
             return await asyncio.to_thread(self._restored, dialect, body, tenant, asker)
         except LedgerError as error:
-            self._failed(str(error))
+            self.failed(str(error))
             return replace(await asyncio.to_thread(_without, dialect, body), asker=asker)
 
     async def keep(
@@ -97,7 +103,7 @@ class Ledger:
                     place.root,
                     place.before,
                     turn.visible,
-                    turn.messages,
+                    _bound(transcript, turn.messages, prepared.edits),
                     turn.results,
                     turn.order,
                     tuple(refusals),
@@ -112,7 +118,7 @@ class Ledger:
         try:
             await asyncio.to_thread(write)
         except (LedgerError, envelope.EnvelopeError) as error:
-            self._failed(str(error))
+            self.failed(str(error))
             return False
         return True
 
@@ -123,7 +129,7 @@ class Ledger:
         try:
             await asyncio.to_thread(self._vault.forget, tenant, prepared.used_once)
         except LedgerError as error:
-            self._failed(str(error))
+            self.failed(str(error))
 
     def erase(self, subject: str) -> int:
         """Remove what is kept about a subject (its digest). It blocks. Raises `LedgerError`."""
@@ -152,6 +158,11 @@ class Ledger:
             self._generation = generation
         owner = f"{dialect.name}\0{tenant}".encode(errors="surrogatepass")
         return self._outlines.of(owner, transcript, dialect.continuation.transcript)
+
+
+def _bound(transcript: Transcript, messages: Sequence[bytes], edits: str) -> tuple[bytes, ...]:
+    """The provider's turn, whose thinking says what edits it depends on."""
+    return tuple(transcript.bound(message, edits) for message in messages) if edits else tuple(messages)
 
 
 def _without(dialect: Dialect, body: bytes) -> Prepared:

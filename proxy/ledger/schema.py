@@ -1,4 +1,4 @@
-"""The tables of the ledger: what is hidden in conversations, and what approved calls are delivered with."""
+"""The tables of the ledger: what is hidden and edited in conversations, what approved calls are delivered with."""
 
 from __future__ import annotations
 
@@ -16,4 +16,10 @@ CREATE TABLE IF NOT EXISTS materials (
     escalation TEXT PRIMARY KEY, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS hidden_expires ON hidden (expires);
+CREATE TABLE IF NOT EXISTS edits (
+    place BLOB PRIMARY KEY, root BLOB NOT NULL, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS edits_root ON edits (root);
+CREATE INDEX IF NOT EXISTS edits_subject ON edits (subject) WHERE subject <> '';
+CREATE INDEX IF NOT EXISTS edits_expires ON edits (expires);
 """

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
 from proxy.wire import envelope
 from proxy.wire.anthropic_loops import asks_to_drop, is_tool_loop, must_not_think
-from proxy.wire.seal import SEALED, opened, sealed
-from proxy.wire.transcript import HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.anthropic_results import contents, with_content, without
+from proxy.wire.anthropic_seals import SEALABLE, edits_of, kind_of, mark_of, seal_member, with_blocks, with_seals
+from proxy.wire.seal import EDITED, SEALED
+from proxy.wire.transcript import Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 _SIDES = {"user": Side.USER, "assistant": Side.ASSISTANT, "system": Side.SYSTEM}
-SEALABLE = {"thinking": "signature", "redacted_thinking": "data"}
-"""Blocks of thinking, and the member that binds each to what stands before it."""
 _STABLE = ("type", "id", "tool_use_id", "name", "source")
 """What a client keeps of a block that is neither text, call nor result."""
 
@@ -65,6 +66,32 @@ class AnthropicTranscript:
             blocks[place] = envelope.edited(block, content=envelope.join_list(noticed))
         return envelope.edited(message, content=envelope.join_list(blocks))
 
+    def contents(self, messages: Sequence[bytes]) -> list[Content]:
+        return [each for message in messages for each in contents(_blocks(message))]
+
+    def with_contents(self, messages: Sequence[bytes], contents: Sequence[Content | None]) -> list[bytes]:
+        left = iter(contents)
+        return [_with_blocks_of(message, lambda blocks: with_content(blocks, left)) for message in messages]
+
+    def without_results(self, messages: Sequence[bytes], dropped: Sequence[bool]) -> list[bytes]:
+        left = iter(dropped)
+        found = (_with_blocks_of(message, lambda blocks: without(blocks, left)) for message in messages)
+        return [message for message in found if envelope.members(message).get("content") != b"[]"]
+
+    def bound(self, message: bytes, mark: str) -> bytes:
+        if b"thinking" not in message:
+            return message
+        blocks = [
+            seal_member(block, SEALABLE[kind], mark) if (kind := kind_of(block)) in SEALABLE else block
+            for block in _blocks(message)
+        ]
+        return envelope.edited(message, content=envelope.join_list(blocks))
+
+    def opened(self, message: bytes, mark: str) -> tuple[bytes, int]:
+        if b"thinking" not in message or (not mark and EDITED.encode() not in message):
+            return message, 0
+        return self._with_seals(message, mark, edits_of)
+
     def body(self, messages: Sequence[bytes]) -> bytes:
         members = {**self._members, "messages": envelope.join_list(list(messages))}
         if self._taken_out and must_not_think(members, messages):
@@ -78,8 +105,8 @@ class AnthropicTranscript:
         if not messages:
             return [message_of("user", [result_block(result) for result in results])]
         blocks = [block for message in messages for block in _blocks(message)]
-        own = [block for block in blocks if _kind(block) == "tool_result"]
-        rest = [block for block in blocks if _kind(block) != "tool_result"]
+        own = [block for block in blocks if kind_of(block) == "tool_result"]
+        rest = [block for block in blocks if kind_of(block) != "tool_result"]
         by_call = {_call_of(envelope.members(block)): block for block in own}
         by_call |= {result.call: result_block(result) for result in results}
         ordered = [by_call.pop(call) for call in order if call in by_call]
@@ -87,30 +114,18 @@ class AnthropicTranscript:
 
     def without_thinking(self, message: bytes) -> bytes:
         blocks = _blocks(message)
-        kept = [block for block in blocks if _kind(block) not in SEALABLE]
-        return message if len(kept) == len(blocks) else _with_blocks(message, kept)
+        kept = [block for block in blocks if kind_of(block) not in SEALABLE]
+        return message if len(kept) == len(blocks) else with_blocks(message, kept)
 
     def unsealed(self, message: bytes, mark: str) -> tuple[bytes, int]:
         if SEALED.encode() not in message and (not mark or b"thinking" not in message):
             return message, 0
-        kept: list[bytes] = []
-        removed = 0
-        is_changed = False
-        for block in _blocks(message):
-            member = SEALABLE.get(_kind(block))
-            if member is None:
-                kept.append(block)
-                continue
-            own, original = _mark_of(envelope.value_of(envelope.members(block).get(member, b"null")))
-            if own != mark and not (own and self._leaves_to_provider):
-                removed += 1
-            else:
-                is_changed = is_changed or bool(own)
-                kept.append(envelope.edited(block, **{member: original}) if own else block)
-        if not removed and not is_changed:
-            return message, 0
+        return self._with_seals(message, mark, mark_of)
+
+    def _with_seals(self, message: bytes, mark: str, of: Callable[[Any], tuple[str, str]]) -> tuple[bytes, int]:
+        changed, removed = with_seals(message, _blocks(message), mark, of, is_left=self._leaves_to_provider)
         self._taken_out += removed
-        return _with_blocks(message, kept), removed
+        return changed, removed
 
     @cached_property
     def _leaves_to_provider(self) -> bool:
@@ -120,14 +135,6 @@ class AnthropicTranscript:
 
 def message_of(role: str, blocks: Sequence[bytes]) -> bytes:
     return envelope.join({"role": envelope.encode(role), "content": envelope.join_list(list(blocks))})
-
-
-def seal_member(block: bytes, member: str, mark: str) -> bytes:
-    """A block, or the delta of one, with its signature sealed; one that has none as it is."""
-    signature = envelope.value_of(envelope.members(block).get(member, b"null"))
-    if not isinstance(signature, str) or not signature:
-        return block
-    return envelope.edited(block, **{member: sealed(mark, signature)})
 
 
 def result_block(result: HiddenResult) -> bytes:
@@ -180,17 +187,10 @@ def _read_block(turn: SideTurn, raw: bytes, position: int, block: Any) -> None:
         is_error = block.get("is_error") is True
         turn.results.append(result_seen(str(block.get("tool_use_id", "")), content, is_error=is_error))
     elif kind in SEALABLE:
-        turn.marks.append(_mark_of(block.get(SEALABLE[kind]))[0])
+        turn.marks.append(mark_of(block.get(SEALABLE[kind]))[0])
     else:
         stable = {key: block[key] for key in _STABLE if key in block}
         turn.other.append(hashlib.sha256(strict_json.canonical(stable)).hexdigest())
-
-
-def _mark_of(signature: Any) -> tuple[str, str]:
-    """The mark of a signature, empty where it has none, and the provider's own."""
-    if not isinstance(signature, str) or not signature.startswith(SEALED):
-        return "", signature if isinstance(signature, str) else ""
-    return opened(signature)
 
 
 def _result_text(content: Any) -> str:
@@ -222,17 +222,14 @@ def _blocks(message: bytes) -> list[bytes]:
     return envelope.elements(content)
 
 
-def _with_blocks(message: bytes, blocks: list[bytes]) -> bytes:
-    """The message with these blocks; a provider takes none without any."""
-    blocks = blocks or [envelope.encode({"type": "text", "text": "(no text)"})]
-    return envelope.edited(message, content=envelope.join_list(blocks))
+def _with_blocks_of(message: bytes, change: Callable[[list[bytes]], list[bytes]]) -> bytes:
+    """The message with other blocks; the message itself where they are the same."""
+    blocks = _blocks(message)
+    changed = change(blocks)
+    is_same = len(changed) == len(blocks) and all(map(operator.is_, changed, blocks))
+    return message if is_same else envelope.edited(message, content=envelope.join_list(changed))
 
 
 def _call_of(members: Mapping[str, bytes]) -> str:
     """The id of the call that a result answers, empty where it names none."""
     return str(envelope.value_of(members.get("tool_use_id", b'""')))
-
-
-def _kind(block: bytes) -> str:
-    members: Mapping[str, bytes] = envelope.members(block)
-    return str(envelope.value_of(members["type"])) if "type" in members else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
 from proxy.wire import envelope
-from proxy.wire.anthropic_transcript import SEALABLE, seal_member
+from proxy.wire.anthropic_seals import SEALABLE, seal_member
 from proxy.wire.events import (
     RELEASED,
     FrameRead,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from interceptors import strict_json
 from proxy.wire import envelope
 from proxy.wire.chat_calls import FUNCTION, LEGACY
-from proxy.wire.transcript import CallSeen, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.transcript import CallSeen, Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -58,6 +58,27 @@ class ChatTranscript:
         content = _text(envelope.value_of(envelope.members(message).get("content", b"null")))
         return envelope.edited(message, content=f"{notice}\n{content}")
 
+    def contents(self, messages: Sequence[bytes]) -> list[Content]:
+        return [_content(message) for message in messages if _role(message) in _RESULT_ROLES]
+
+    def with_contents(self, messages: Sequence[bytes], contents: Sequence[Content | None]) -> list[bytes]:
+        """The dialect has no mark for a result that is an error: its text says so."""
+        left = iter(contents)
+        news = [next(left) if _role(message) in _RESULT_ROLES else None for message in messages]
+        return [message if new is None else _edited(message, new) for message, new in zip(messages, news, strict=True)]
+
+    def without_results(self, messages: Sequence[bytes], dropped: Sequence[bool]) -> list[bytes]:
+        left = iter(dropped)
+        return [message for message in messages if _role(message) not in _RESULT_ROLES or not next(left)]
+
+    def bound(self, message: bytes, mark: str) -> bytes:  # noqa: ARG002 - of the protocol
+        """Nothing in this dialect is bound to what stands before it."""
+        return message
+
+    def opened(self, message: bytes, mark: str) -> tuple[bytes, int]:  # noqa: ARG002 - of the protocol
+        """Nothing in this dialect is bound to what stands before it."""
+        return message, 0
+
     def body(self, messages: Sequence[bytes]) -> bytes:
         return envelope.join({**self._members, "messages": envelope.join_list(list(messages))})
 
@@ -79,6 +100,19 @@ class ChatTranscript:
     def unsealed(self, message: bytes, mark: str) -> tuple[bytes, int]:  # noqa: ARG002 - of the protocol
         """Nothing in this dialect is bound to what stands before it."""
         return message, 0
+
+
+def _content(message: bytes) -> Content:
+    value = envelope.value_of(envelope.members(message).get("content", b"null"))
+    if isinstance(value, list):
+        return Content(tuple(_text([part]) for part in value))
+    return Content((value,) if isinstance(value, str) else ())
+
+
+def _edited(message: bytes, new: Content) -> bytes:
+    if not envelope.members(message).get("content", b"null").startswith(b"["):
+        return envelope.edited(message, content="\n".join(new.texts))
+    return envelope.edited(message, content=[{"type": "text", "text": text} for text in new.texts])
 
 
 def result_message(result: HiddenResult) -> bytes:

@@ -10,20 +10,18 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from interceptors import strict_json
-from proxy.wire import envelope
+from proxy.wire import envelope, gemini_results
 from proxy.wire.gemini_request import camel, object_of
+from proxy.wire.gemini_results import RESULT, WRAPPED
 from proxy.wire.gemini_types import CALL
 from proxy.wire.positional import kept, named, unpaired
-from proxy.wire.transcript import CallSeen, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.transcript import CallSeen, Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-RESULT: Final = "functionResponse"
 _SIDES: Final = {"user": Side.USER, "function": Side.USER, "tool": Side.USER, "model": Side.ASSISTANT}
 _ALPHABET: Final = bytes.maketrans(b"-_", b"+/")  # official clients write the bytes of an image in the other base64
-_WRAPPED: Final = ("error", "output", "result")
-"""Members under which clients put what came of a function, where the response has no other."""
 
 
 class GeminiTranscript:
@@ -74,6 +72,34 @@ class GeminiTranscript:
                 response["response"] = envelope.join({"notice": envelope.encode(notice), **envelope.members(own)})
                 parts[place] = envelope.join({**members, RESULT: envelope.join(response)})
         return envelope.edited(message, parts=envelope.join_list(parts))
+
+    def contents(self, messages: Sequence[bytes]) -> list[Content]:
+        parts = [object_of(part) for message in messages for part in _parts(message)]
+        return [gemini_results.content(members[RESULT]) for members in parts if _is_result(members)]
+
+    def with_contents(self, messages: Sequence[bytes], contents: Sequence[Content | None]) -> list[bytes]:
+        left = iter(contents)
+        return [self._each_result(each, lambda part: gemini_results.edited(part, next(left))) for each in messages]
+
+    def without_results(self, messages: Sequence[bytes], dropped: Sequence[bool]) -> list[bytes]:
+        left = iter(dropped)
+        found = [self._each_result(message, lambda part: None if next(left) else part) for message in messages]
+        return [message for message in found if _parts(message)]
+
+    @staticmethod
+    def _each_result(message: bytes, change: Callable[[bytes], bytes | None]) -> bytes:
+        """The message with each of its results changed, or without it."""
+        parts = _parts(message)
+        changed = [change(part) if _is_result(object_of(part)) else part for part in parts]
+        kept = envelope.join_list([part for part in changed if part is not None])
+        return message if changed == parts else envelope.edited(message, parts=kept)
+
+    def bound(self, message: bytes, mark: str) -> bytes:  # noqa: ARG002 - of the protocol
+        """As `unsealed`."""
+        return message
+
+    def opened(self, message: bytes, mark: str) -> tuple[bytes, int]:
+        return self.unsealed(message, mark)
 
     def body(self, messages: Sequence[bytes]) -> bytes:
         return envelope.join({**self._members, "contents": envelope.join_list(list(messages))})
@@ -170,8 +196,7 @@ def _read_part(turn: SideTurn, raw: bytes, open_calls: list[CallSeen]) -> None:
             turn.texts.append(text)
     elif members:
         kept = {name: envelope.value_of(value) for name, value in members.items() if name != "thoughtSignature"}
-        said = strict_json.canonical(kept).translate(_ALPHABET, b"=")
-        turn.other.append(hashlib.sha256(said).hexdigest())
+        turn.other.append(hashlib.sha256(strict_json.canonical(kept).translate(_ALPHABET, b"=")).hexdigest())
 
 
 def _call(raw: bytes, taken: Collection[str]) -> CallSeen:
@@ -191,11 +216,16 @@ def _read_result(turn: SideTurn, raw: bytes, open_calls: list[CallSeen]) -> None
     response = object_of(raw).get("response", b"{}")
     members = envelope.members(response) if response.startswith(b"{") else {}
     only = next(iter(members)) if len(members) == 1 else ""
-    value = members[only] if only in _WRAPPED else response
+    value = members[only] if only in WRAPPED else response
     said: Any = envelope.value_of(value) if value.startswith(b'"') else None
     text = said if isinstance(said, str) else value.decode()
     call_id = call.id if call is not None else unpaired(name)
     turn.results.append(result_seen(call_id, text, is_error="error" in members, stated=name))
+
+
+def _is_result(members: Mapping[str, bytes]) -> bool:
+    """As `_read_part` reads it."""
+    return members.get(CALL, b"null") == b"null" and members.get(RESULT, b"null") != b"null"
 
 
 def _is_of(call: str, name: str) -> bool:

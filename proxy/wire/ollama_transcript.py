@@ -9,7 +9,7 @@ from proxy.wire import envelope
 from proxy.wire.events import TEXT_KIND
 from proxy.wire.ollama_types import CALLS, FUNCTION
 from proxy.wire.positional import kept, named, unpaired
-from proxy.wire.transcript import CallSeen, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.transcript import CallSeen, Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -61,6 +61,29 @@ class OllamaTranscript:
             return message
         content = envelope.value_of(envelope.members(message).get(TEXT_KIND, b'""'))
         return envelope.edited(message, content=f"{notice}\n{content}")
+
+    def contents(self, messages: Sequence[bytes]) -> list[Content]:
+        return [Content((_text(message),)) for message in messages if _role(message) == _RESULT]
+
+    def with_contents(self, messages: Sequence[bytes], contents: Sequence[Content | None]) -> list[bytes]:
+        left = iter(contents)
+        news = [next(left) if _role(message) == _RESULT else None for message in messages]
+        return [
+            message if new is None else envelope.edited(message, content="\n".join(new.texts))
+            for message, new in zip(messages, news, strict=True)
+        ]
+
+    def without_results(self, messages: Sequence[bytes], dropped: Sequence[bool]) -> list[bytes]:
+        left = iter(dropped)
+        return [message for message in messages if _role(message) != _RESULT or not next(left)]
+
+    def bound(self, message: bytes, mark: str) -> bytes:  # noqa: ARG002 - of the protocol
+        """Nothing in this dialect is bound to what stands before it."""
+        return message
+
+    def opened(self, message: bytes, mark: str) -> tuple[bytes, int]:  # noqa: ARG002 - of the protocol
+        """Nothing in this dialect is bound to what stands before it."""
+        return message, 0
 
     def body(self, messages: Sequence[bytes]) -> bytes:
         return envelope.join({**self._members, "messages": envelope.join_list(list(messages))})
@@ -150,6 +173,11 @@ def _read_result(turn: SideTurn, message: dict[str, Any], open_calls: list[CallS
 
 def _is_of(call: str, name: str) -> bool:
     return name == "" or kept(call) == kept(unpaired(name))
+
+
+def _text(raw: bytes) -> str:
+    text = envelope.value_of(envelope.members(raw).get(TEXT_KIND, b'""'))
+    return text if isinstance(text, str) else ""
 
 
 def _name(raw: bytes) -> str:

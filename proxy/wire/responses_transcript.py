@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from proxy.wire import envelope
 from proxy.wire.responses_history import answered_call, is_result, items_of, mark_of, result_items, turns_of, type_of
 from proxy.wire.responses_items import is_reply
 from proxy.wire.responses_reasoning import Stand, orphans
+from proxy.wire.responses_results import contained_in, content_of, edited
 from proxy.wire.responses_types import MESSAGE, REASONING
 from proxy.wire.seal import SEALED
 from proxy.wire.standing import Held, pointed, pointer, pointer_turn
-from proxy.wire.transcript import HiddenResult, Side, SideTurn
+from proxy.wire.transcript import Content, HiddenResult, Side, SideTurn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -64,6 +66,33 @@ class ResponsesTranscript:
             own = envelope.elements(envelope.members(message)["output"])
             return envelope.edited(message, output=envelope.join_list([*parts, *own]))
         return message
+
+    def contents(self, messages: Sequence[bytes]) -> list[Content]:
+        return [content_of(message) for message in messages if self._is_answer(message)]
+
+    def with_contents(self, messages: Sequence[bytes], contents: Sequence[Content | None]) -> list[bytes]:
+        left = iter(contents)
+        return [edited(message, next(left)) if self._is_answer(message) else message for message in messages]
+
+    def without_results(self, messages: Sequence[bytes], dropped: Sequence[bool]) -> list[bytes]:
+        left = iter(dropped)
+        return [message for message in messages if not self._is_answer(message) or not next(left)]
+
+    def bound(self, message: bytes, mark: str) -> bytes:  # noqa: ARG002 - of the protocol
+        """Nothing in this dialect is bound to what stands before it but to what stands beside it."""
+        return message
+
+    def opened(self, message: bytes, mark: str) -> tuple[bytes, int]:  # noqa: ARG002 - of the protocol
+        """As `bound`."""
+        return message, 0
+
+    def _is_answer(self, message: bytes) -> bool:
+        """Whether `turns` reads it as a result."""
+        return pointed(message) is None and is_result(envelope.value_of(message), self._contained)
+
+    @cached_property
+    def _contained(self) -> frozenset[str]:
+        return contained_in(message for message in self.messages if pointed(message) is None)
 
     def body(self, messages: Sequence[bytes]) -> bytes:
         members = dict(self._members)

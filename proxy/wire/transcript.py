@@ -101,6 +101,17 @@ class HiddenResult:
     provider_id: str = ""  # where `call` is not the provider's id, and there is one
 
 
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What stands in a result: its texts in order (one, where it is no list of parts), and the size of its images and
+    files, which `keeps_other` leaves in place."""
+
+    texts: tuple[str, ...]
+    is_error: bool = False
+    other_bytes: int = 0
+    keeps_other: bool = True
+
+
 class Transcript(Protocol):
     """A request's messages, which can be edited. Every edit keeps the bytes of what it does not touch."""
 
@@ -123,6 +134,28 @@ class Transcript(Protocol):
 
     def with_notice(self, message: bytes, calls: Collection[str], notice: str) -> bytes:
         """A message with `notice` before the content of the results of these calls."""
+        ...
+
+    def contents(self, messages: Sequence[bytes]) -> list[Content]:
+        """What stands in the results of the messages of one turn, in their order, as `SideTurn.results` has them."""
+        ...
+
+    def with_contents(self, messages: Sequence[bytes], contents: Sequence[Content | None]) -> list[bytes]:
+        """These messages with other texts in their results; None leaves one as it is. Where there are as many texts as
+        before, each stands in the place of one; a result keeps its call, its place and whatever else it holds."""
+        ...
+
+    def without_results(self, messages: Sequence[bytes], dropped: Sequence[bool]) -> list[bytes]:
+        """These messages without some of their results; one of which nothing is left goes."""
+        ...
+
+    def bound(self, message: bytes, mark: str) -> bytes:
+        """An assistant message whose thinking says by a seal inside all others that it depends on these edits."""
+        ...
+
+    def opened(self, message: bytes, mark: str) -> tuple[bytes, int]:
+        """An assistant message with the thinking that depends on just these edits opened, and any other taken out; and
+        how many blocks were taken out. `mark` is empty where nothing before it is edited."""
         ...
 
     def body(self, messages: Sequence[bytes]) -> bytes:

@@ -61,7 +61,7 @@ def test_each_key_alone_changes_what_is_done(key: tuple[str, str]) -> None:
 
 def test_the_table_is_complete() -> None:
     """Every key of a limit and of a result has its row."""
-    expected = {("LIMIT", key) for key in keys.LIMIT} | {("RESULT", key) for key in keys.RESULT}
+    expected = {("LIMIT", key) for key in keys.LIMIT} | {("RESULT", "fields"), ("RESULT", "format")}
     assert {key for key in EFFECTS if key[0] in ("LIMIT", "RESULT")} == expected
 
 
@@ -101,7 +101,7 @@ def test_the_table_is_complete() -> None:
         (tool(SUM, ", not_executed_when: true"), "reads nothing of the result"),
         (tool(SUM, ", not_executed_when: args.a == 'x'"), "may read result and constants only"),
         (tool(SUM, ", not_executed_when: result.other"), "result.other"),
-        (tool(SUM, ", result: {keep: [x]}"), "not supported in this version"),
+        (tool(SUM, ", result: {}"), "expected at least one of fields, format"),
         (tool(SUM, ", settle_within: 31d"), "at most 30d"),
         (tool(SUM) + "defaults: {limits: [{forbid: r, once_per: args.a}]}\n", "stands in a tool"),
     ],

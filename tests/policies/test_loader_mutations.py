@@ -26,6 +26,7 @@ from tests.policies.asking_effects import EFFECTS as ASKING_EFFECTS
 from tests.policies.limit_effects import EFFECTS as LIMIT_EFFECTS
 from tests.policies.people_effects import EFFECTS as PEOPLE_EFFECTS
 from tests.policies.text_effects import EFFECTS as TEXT_EFFECTS
+from tests.policies.upkeep_effects import EFFECTS as UPKEEP_EFFECTS
 
 EVERY_KEY = Path(__file__).parents[2].joinpath("fixtures/policies/every_key.yaml").read_text(encoding="utf-8")
 HEAD = "language: 1\npolicy: p\n"
@@ -154,6 +155,7 @@ EFFECTS |= LIMIT_EFFECTS
 EFFECTS |= ASKING_EFFECTS
 EFFECTS |= TEXT_EFFECTS
 EFFECTS |= PEOPLE_EFFECTS
+EFFECTS |= UPKEEP_EFFECTS
 ONE_VALUE = {("TOP", "language"), ("EGRESS", "list")}
 """Keys that have one value in this version: any other is an error."""
 IN_FILES = {("LIST", "file"), ("TOOL", "fee_schedule")}
@@ -171,7 +173,7 @@ def test_each_key_alone_changes_the_compiled_policy(key: tuple[str, str]) -> Non
 def test_the_table_of_effects_is_complete() -> None:
     """Every key that the loader accepts has its row."""
     tables = ("TOP", "IDENTITY", "SESSION_FIELD", "REASON", "SYSTEM_REASON", "FACT", "FACT_KEY", "FACT_FIELD")
-    tables += ("TOOL", "DEFAULTS", "ARGUMENT", "RULE", "ALLOW", "LIST", "EGRESS", "LIMIT", "RESULT")
+    tables += ("TOOL", "DEFAULTS", "ARGUMENT", "RULE", "ALLOW", "LIST", "EGRESS", "LIMIT", "RESULT", "RESULT_ERROR")
     tables += ("APPROVALS", "OPERATOR")
     tables += ("CASES", "CASE_SOURCE", "ACTION", "CONFIDENCE", "STRUCTURED")
     assert {(table, key) for table in tables for key in getattr(keys, table)} == EFFECTS.keys() | ONE_VALUE | IN_FILES
@@ -196,7 +198,7 @@ def dumped(tree: Any) -> str:
     class Dumper(yaml.SafeDumper):
         pass
 
-    plain = {"0", "0.5", "0.9", "1", "3", "9", "30", "14", "2", "1000.10", "true", "false", "14d"}
+    plain = {"0", "0.5", "0.9", "1", "3", "9", "30", "20", "4096", "14", "2", "1000.10", "true", "false", "14d"}
     plain |= {"500.00 USD", "2026-01-31"}
 
     def scalar(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

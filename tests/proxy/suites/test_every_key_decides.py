@@ -22,7 +22,7 @@ from proxy.suites.trial import run
 from tests.e2e.key_exchanges import EXCHANGES
 from tests.proxy.suites.key_rows import ROWS, Row
 
-NOT_KEYS = ("MERGED", "LIMIT_RULINGS", "RULINGS")
+NOT_KEYS = ("MERGED", "LIMIT_RULINGS", "RULINGS", "GATHER")
 """Lists of names that are no objects of the language, or parts of other lists."""
 SHOWN_BY = {
     ("TOP", "language"): "tests/policies/test_loader_mutations.py: any other value is an error",
@@ -31,6 +31,13 @@ SHOWN_BY = {
     ("SESSION_FIELD", "hmac"): "tests/proxy/test_session_header.py: the other way to sign",
     ("EGRESS", "list"): "tests/interceptors/test_egress.py: there is one list",
     ("LIST", "file"): "tests/policies/test_lists.py",
+    ("TOP", "resume_after"): "tests/e2e/test_history_freshness.py",
+    ("TOOL", "reads"): "tests/e2e/test_history_freshness.py",
+    ("TOOL", "writes"): "tests/e2e/test_history_freshness.py",
+    ("RESULT", "fresh_for"): "tests/e2e/test_history_freshness.py",
+    **{("RESULT", key): "tests/e2e/test_history_results.py" for key in ("keep", "drop", "max_bytes", "max_items")},
+    ("RESULT", "errors"): "tests/e2e/test_history_results.py",
+    **{("RESULT_ERROR", key): "tests/e2e/test_history_results.py" for key in keys.RESULT_ERROR},
     ("TOOL", "fee_schedule"): "tests/interceptors/test_fee_schedule.py",
     ("TOP", "approvals"): "tests/proxy/test_approvals.py",
     **{

@@ -1,0 +1,24 @@
+"""What a policy says of a whole conversation: `resume_after`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from policies.documents.limits import duration
+from policies.upkeep import HistoryRules
+
+if TYPE_CHECKING:
+    from policies.nodes import MappingNode
+    from policies.problems import Problems
+
+RESUME_MAX: Final = timedelta(days=30)
+
+
+def read_history(root: MappingNode, problems: Problems) -> HistoryRules:
+    """The rules; what is wrong in one is among the problems."""
+    resume_after = None
+    with problems.collect():
+        if (node := root.get("resume_after")) is not None:
+            resume_after = duration(node, RESUME_MAX)
+    return HistoryRules(resume_after)

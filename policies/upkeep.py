@@ -1,0 +1,86 @@
+"""What a policy says of the history that goes up: what survives of results, how long they hold, who takes over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import timedelta
+
+    from policies.patterns import Pattern
+
+Path: TypeAlias = "tuple[str, ...]"
+"""Keys from the top of a document; `[*]` is each item of a list."""
+
+
+class ResultError(Enum):
+    """What kind of error a result is that is none by its form."""
+
+    TRANSIENT = "transient"
+    PERMANENT = "permanent"
+    VALIDATION = "validation"
+    PERMISSION = "permission"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRule:
+    """A result in which `match` occurs anywhere is an error of this kind."""
+
+    match: Pattern
+    kind: ResultError
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """Of the results of one tool, and of what is read before its calls are passed on.
+
+    `errors`: the tool's own rules, which come before the built-in ones; None where results are taken as they are.
+    `reads` and `writes` name things by paths into the arguments, each with the kind of thing that it is.
+    `gather` are facts of the tool that a person gets with the case.
+    """
+
+    keep: tuple[Path, ...] = ()
+    drop: tuple[Path, ...] = ()
+    max_bytes: int | None = None
+    max_items: int | None = None
+    errors: tuple[ErrorRule, ...] | None = None
+    fresh_for: timedelta | None = None
+    reads: Mapping[str, Path] = field(default_factory=dict)
+    writes: Mapping[str, Path] = field(default_factory=dict)
+    gather: tuple[str, ...] = ()
+
+    @property
+    def prunes(self) -> bool:
+        return bool(self.keep or self.drop) or self.max_bytes is not None or self.max_items is not None
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything here may change what goes up."""
+        return self.prunes or self.errors is not None or self.ages
+
+    @property
+    def ages(self) -> bool:
+        """Whether its results can go out of date by what is said of it alone, or put others out of date."""
+        return self.fresh_for is not None or bool(self.reads or self.writes)
+
+
+NO_UPKEEP = Upkeep()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRules:
+    """What holds for the whole conversation."""
+
+    resume_after: timedelta | None = None
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything here needs the conversation to be read."""
+        return self.resume_after is not None
+
+
+NO_RULES = HistoryRules()

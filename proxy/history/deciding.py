@@ -1,0 +1,126 @@
+"""What is decided when a user-side turn first goes up: of its own results, and of those that are out of date by then.
+
+Earlier results are replaced only where the newest turn is a user's text: never inside a tool loop, since there the
+model is in the middle of a thought that rests on them (DESIGN 6). There the newest result says it, which nothing rests
+on yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interceptors.edits import Edit
+from interceptors.freshness import loop_notice, overtaken, stale, stale_notice
+from interceptors.pruning import cut, pruned
+from interceptors.result_errors import error_in, structured
+from policies.model import ToolEffect
+from proxy.history.calls import Known, call_of, done, last_text, since
+from proxy.ledger.edits import Decision, ResultEdit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from interceptors.freshness import Done, Since
+    from policies.model import Policy, Tool
+    from proxy.history.view import View
+    from proxy.wire.transcript import Content
+
+    Pair = tuple[int, str]
+
+
+def uses(policy: Policy) -> bool:
+    """Whether anything of this policy may change what goes up."""
+    return policy.history.is_used or any(tool.upkeep.is_used for tool in policy.tools.values())
+
+
+def decide(
+    view: View, newest: int, policy: Policy, before: Mapping[int, Decision], answered: Collection[str], now: datetime
+) -> Decision:
+    """The decision for the newest turn; `before` are those of the turns ahead of it."""
+    own = list(_at_first_sight(view, newest, policy, answered))
+    ages = policy.history.resume_after is not None or any(tool.upkeep.ages for tool in policy.tools.values())
+    if not ages:
+        return Decision(now.timestamp(), tuple(own))
+    known = Known.of(before)
+    calls = done(view, before, answered)
+    if not view.turns[newest].results:
+        old = [each for each in stale(policy, calls, since(before, now)) if _pair(each) not in known.replaced]
+        return Decision(now.timestamp(), tuple(_replaced(each) for each in old))
+    passed = overtaken(policy, calls)
+    beside = {each.call: _replaced(each) for each in passed if each.turn == newest}
+    own = [each for each in own if each.call not in beside] + list(beside.values())
+    older = [each for each in calls if each.turn < newest]
+    gone = {_pair(each) for each in passed} | _aged(policy, older, since(before, now), last_text(view))
+    gone -= known.replaced | known.told
+    unsaid = [each for each in older if _pair(each) in gone]
+    if not unsaid:
+        return Decision(now.timestamp(), tuple(own))
+    noticed = next((one.call for one in reversed(view.turns[newest].results) if one.call not in beside), "")
+    if not noticed:
+        return Decision(now.timestamp(), tuple(own))
+    told = tuple(_pair(each) for each in unsaid)
+    return Decision(now.timestamp(), tuple(own), noticed=noticed, notice=loop_notice(unsaid), told=told)
+
+
+def _aged(policy: Policy, older: Sequence[Done], lull: Since, began: int) -> set[Pair]:
+    """Earlier results that are too old: those from before this loop, which began with the turn `began`, and all where
+    the loop itself lay still."""
+    resume_after = policy.history.resume_after
+    is_idle = resume_after is not None and (lull.idle is None or lull.idle > resume_after)
+    found = stale(policy, older, lull)
+    return {_pair(each) for each in found if each.turn < began or (is_idle and _rests(policy, each))}
+
+
+def _rests(policy: Policy, each: Done) -> bool:
+    """Whether the conversation's own rest says how long results of this tool hold."""
+    tool = policy.tool(each.tool)
+    return tool is not None and tool.upkeep.fresh_for is None
+
+
+def _at_first_sight(view: View, newest: int, policy: Policy, answered: Collection[str]) -> Iterator[ResultEdit]:
+    """The results of the newest turn, pruned, or as the errors that they are."""
+    turn = view.turns[newest]
+    if not turn.results:
+        return
+    contents = view.transcript.contents(view.transcript.messages[turn.first : turn.last + 1])
+    for result, content in zip(turn.results, contents, strict=True):
+        call = call_of(view, newest, result.call)
+        tool = policy.tool(call.name) if call is not None else None
+        if tool is None or result.call in answered or not (tool.upkeep.prunes or tool.upkeep.errors is not None):
+            continue
+        edit = _seen(tool, newest, result.call, content)
+        if edit is not None:
+            yield edit
+
+
+def _seen(tool: Tool, newest: int, call: str, content: Content) -> ResultEdit | None:
+    upkeep = tool.upkeep
+    if upkeep.errors is not None and not content.other_bytes:
+        found = error_in(content.texts, upkeep.errors)
+        if found is not None:
+            kind, detail = found
+            text = structured(kind, detail, is_write=tool.effect is ToolEffect.WRITE)
+            return ResultEdit(newest, call, (text,), True, False, Edit.ERROR.value)
+    if not upkeep.prunes:
+        return None
+    texts = tuple(pruned(text, upkeep, is_error=content.is_error) for text in content.texts)
+    keeps_other = upkeep.max_bytes is None or content.other_bytes <= upkeep.max_bytes
+    if (
+        upkeep.max_bytes is not None
+        and sum(len(text.encode(errors="surrogatepass")) for text in texts) > upkeep.max_bytes
+    ):
+        texts = (cut("\n".join(texts), upkeep.max_bytes),)
+    if not keeps_other:
+        texts = (*texts, f"[left out: {content.other_bytes} bytes that are no text]")
+    if texts == content.texts and keeps_other:
+        return None
+    return ResultEdit(newest, call, texts, content.is_error, keeps_other, Edit.PRUNED.value)
+
+
+def _replaced(each: Done) -> ResultEdit:
+    return ResultEdit(each.turn, each.call, (stale_notice(each),), False, False, Edit.STALE.value)
+
+
+def _pair(each: Done) -> Pair:
+    return each.turn, each.call

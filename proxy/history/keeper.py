@@ -1,0 +1,120 @@
+"""The history of a request on its way up: what was decided about it is put in, what is new in it is decided.
+
+A memory that fails is no reason to guess: what went up once must go up again, so that the request waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from interceptors.edits import Edit
+from proxy.history.deciding import decide, uses
+from proxy.history.view import Edited, View, edited
+from proxy.ledger.edits import Decision, Where
+from proxy.ledger.hidden import root_of
+from proxy.wire.seal import EDITED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from policies.model import Policy
+    from proxy.clock import Clock
+    from proxy.ledger.edits import EditVault
+    from proxy.ledger.hidden import Asker
+    from proxy.wire.dialect import Dialect
+
+BYTES_A_TOKEN = 4
+"""Of JSON in English, where nothing better is known."""
+_EDITED = EDITED.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose request it is, and the calls in it whose results are the gate's own."""
+
+    tenant: str
+    asker: Asker
+    answered: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Upward:
+    """A request as it goes up. `mark` names its edits, for the thinking of the answer. `fresh` counts what was decided
+    for the first time; `bytes_saved` is what the body is shorter than it came; `taken_out` are thinking blocks.
+    """
+
+    body: bytes
+    mark: str = ""
+    where: Where | None = None
+    decision: Decision | None = None
+    fresh: Mapping[Edit, int] = field(default_factory=dict)
+    bytes_saved: int = 0
+    taken_out: int = 0
+
+    @property
+    def tokens_saved(self) -> int:
+        return self.bytes_saved // BYTES_A_TOKEN
+
+
+class Histories:
+    """One for the process."""
+
+    def __init__(self, vault: EditVault, clock: Clock) -> None:
+        self._vault = vault
+        self._clock = clock
+
+    async def lift(self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject) -> Upward:
+        """The request with its edits. A conversation that has none, under a policy that makes none, costs a look at
+        whether there are any at all.
+
+        Raises:
+            envelope.EnvelopeError: its messages cannot be read.
+            LedgerError: what was decided before cannot be read, or what is decided now not be kept.
+        """
+        is_used = uses(policy)
+        if not is_used and _EDITED not in body and self._vault.is_empty():
+            return Upward(body)
+        return await asyncio.to_thread(self._lifted, dialect, body, policy, subject, is_used=is_used)
+
+    def _lifted(self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject, *, is_used: bool) -> Upward:
+        transcript = dialect.continuation.transcript(body)
+        is_plain = not is_used and _EDITED not in body
+        if is_plain and not self._vault.knows(subject.tenant, root_of(transcript.opening())):
+            return Upward(body)
+        view = View(transcript)
+        now = self._clock()
+        known = self._vault.find(subject.tenant, view.places)
+        decisions = {number: known[place] for number, place in enumerate(view.places) if place in known}
+        if decisions:
+            self._vault.touch(subject.tenant, [view.places[number] for number in decisions], now)
+        newest, fresh, where = view.newest, None, None
+        if newest is not None and is_used:
+            where = Where(subject.tenant, view.places[newest], view.root, subject.asker.subject)
+            if newest not in decisions:
+                fresh = decide(view, newest, policy, decisions, subject.answered, now)
+                decisions[newest] = self._vault.decide(where, fresh, now)
+        found = edited(view, decisions, {})
+        changed = transcript.body(found.messages) if found.is_changed else body
+        return _upward(changed, found, where, decisions, newest, is_fresh=fresh is not None, before=len(body))
+
+
+def _upward(
+    body: bytes,
+    found: Edited,
+    where: Where | None,
+    decisions: Mapping[int, Decision],
+    newest: int | None,
+    *,
+    is_fresh: bool,
+    before: int,
+) -> Upward:
+    decision = decisions.get(newest) if newest is not None else None
+    counts: dict[Edit, int] = {}
+    if is_fresh and decision is not None:
+        for each in decision.results:
+            counts[Edit(each.why)] = counts.get(Edit(each.why), 0) + 1
+        if decision.notice:
+            counts[Edit.NOTICE] = 1
+    return Upward(body, found.mark, where, decision, counts, max(0, before - len(body)), found.taken_out)

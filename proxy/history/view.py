@@ -1,0 +1,179 @@
+"""A request's history with the names of its places, and the edits that hold for it, put in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from interceptors.edits import Edit
+from proxy.ledger.hidden import root_of
+from proxy.wire.seal import edit_mark
+from proxy.wire.transcript import CHAIN_START, Content, Side, chained
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from proxy.ledger.edits import Decision, ResultEdit
+    from proxy.wire.transcript import HiddenResult, SideTurn, Transcript
+
+_STATE_LENGTH = 24  # hex digits of a digest
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What a user-side turn lacks or has too much of: results that are put in, and which of its own are taken out."""
+
+    added: tuple[HiddenResult, ...] = ()
+    order: tuple[str, ...] = ()
+    dropped: tuple[bool, ...] = ()  # of each of its results
+
+
+class View:
+    """`turns` are those of the user's and the assistant's side, by whose numbers decisions name them. `places` names
+    the place behind each."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        self.all_turns = transcript.turns()
+        self.turns: list[SideTurn] = []
+        self.places: list[bytes] = []
+        before = CHAIN_START
+        for turn in self.all_turns:
+            if turn.side is not Side.SYSTEM:
+                before = chained(before, turn.meaning())
+                self.turns.append(turn)
+                self.places.append(before)
+
+    @property
+    def root(self) -> bytes:
+        return root_of(self.transcript.opening())
+
+    @property
+    def newest(self) -> int | None:
+        """The number of the last turn where that is the user's side's."""
+        return len(self.turns) - 1 if self.turns and self.turns[-1].side is Side.USER else None
+
+
+@dataclass(slots=True)
+class Edited:
+    """A history as it goes up. `mark` names all edits, for the thinking that will depend on them."""
+
+    messages: list[bytes] = field(default_factory=list)
+    mark: str = ""
+    taken_out: int = 0  # thinking blocks
+    counts: Counter[Edit] = field(default_factory=Counter)
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.counts or self.taken_out)
+
+
+class _State:
+    """The digest of all edits so far, in order; empty where there is none."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self.mark = ""
+
+    def add(self, *parts: str) -> None:
+        for part in parts:
+            data = part.encode(errors="surrogatepass")
+            self._hash.update(len(data).to_bytes(8, "big") + data)
+        self.mark = edit_mark(self._hash.hexdigest()[:_STATE_LENGTH])
+
+
+def edited(view: View, decisions: Mapping[int, Decision], repairs: Mapping[int, Repair]) -> Edited:
+    """The history with what was decided at its places, and with its pairs repaired. Thinking that depends on other
+    edits than these is taken out (WIRE.md 1.7)."""
+    results = _results(decisions)
+    found, state = Edited(), _State()
+    number = -1
+    for turn in view.all_turns:
+        raw = list(view.transcript.messages[turn.first : turn.last + 1])
+        if turn.side is Side.SYSTEM:
+            found.messages += raw
+            continue
+        number += 1
+        if turn.side is Side.ASSISTANT:
+            raw = _opened(view.transcript, raw, state.mark, found)
+        else:
+            raw = _with_results(view, number, raw, results.get(number, {}), found, state)
+            raw = _noticed(view, number, raw, decisions.get(number), found, state)
+            raw = _repaired(view, number, raw, repairs.get(number), found, state)
+        found.messages += raw
+    if (repair := repairs.get(number + 1)) is not None:
+        found.messages += _repaired(view, None, [], repair, found, state)
+    found.mark = state.mark
+    return found
+
+
+def _results(decisions: Mapping[int, Decision]) -> dict[int, dict[str, ResultEdit]]:
+    """By turn and call; what was decided later holds."""
+    found: dict[int, dict[str, ResultEdit]] = {}
+    for number in sorted(decisions):
+        for each in decisions[number].results:
+            if each.turn <= number:
+                found.setdefault(each.turn, {})[each.call] = each
+    return found
+
+
+def _with_results(
+    view: View, number: int, raw: list[bytes], edits: Mapping[str, ResultEdit], found: Edited, state: _State
+) -> list[bytes]:
+    wanted = [edits.get(result.call) for result in view.turns[number].results]
+    if not any(wanted):
+        return raw
+    for each in wanted:
+        if each is not None:
+            found.counts[Edit(each.why)] += 1
+            state.add(each.why, each.call, *each.texts)
+    contents = [
+        None if each is None else Content(each.texts, each.is_error, keeps_other=each.keeps_other) for each in wanted
+    ]
+    return view.transcript.with_contents(raw, contents)
+
+
+def _noticed(
+    view: View, number: int, raw: list[bytes], decision: Decision | None, found: Edited, state: _State
+) -> list[bytes]:
+    """The notice stands before what the result says, as one text with it: no dialect is without that."""
+    if decision is None or not decision.notice:
+        return raw
+    found.counts[Edit.NOTICE] += 1
+    state.add(Edit.NOTICE.value, decision.notice)
+    held = zip(view.turns[number].results, view.transcript.contents(raw), strict=True)
+    news = [_behind(decision.notice, said) if result.call == decision.noticed else None for result, said in held]
+    return view.transcript.with_contents(raw, news)
+
+
+def _behind(notice: str, said: Content) -> Content:
+    first = f"{notice}\n{said.texts[0]}" if said.texts else notice
+    return Content((first, *said.texts[1:]), said.is_error)
+
+
+def _repaired(
+    view: View, number: int | None, raw: list[bytes], repair: Repair | None, found: Edited, state: _State
+) -> list[bytes]:
+    """`number` is None for a turn that the client left out."""
+    if repair is None:
+        return raw
+    if number is not None and any(repair.dropped):
+        found.counts[Edit.ORPHAN] += sum(repair.dropped)
+        state.add(Edit.ORPHAN.value, *map(str, repair.dropped))
+        raw = view.transcript.without_results(raw, repair.dropped)
+    if repair.added:
+        found.counts[Edit.UNANSWERED] += len(repair.added)
+        state.add(Edit.UNANSWERED.value, *(each.call for each in repair.added))
+        raw = view.transcript.with_results(raw, repair.added, repair.order)
+    return raw
+
+
+def _opened(transcript: Transcript, raw: Sequence[bytes], mark: str, found: Edited) -> list[bytes]:
+    messages = []
+    for message in raw:
+        opened, removed = transcript.opened(message, mark)
+        found.taken_out += removed
+        messages.append(opened)
+    return messages

@@ -1,0 +1,118 @@
+"""What was decided about the history of a conversation, and when: kept beside its hidden turns, in the same file.
+
+A decision stands at a place: behind a user-side turn, named by the meaning of everything up to it. It is made once, by
+whoever writes it first, and holds for every request that has this place in its history, whatever the policy says later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from proxy.ledger.strongbox import Strongbox
+
+_PLACES_A_QUESTION = 500
+_FIND = "SELECT place, sealed FROM edits WHERE place IN (?)"
+_PUT = "INSERT OR IGNORE INTO edits (place, root, subject, expires, sealed) VALUES (?, ?, ?, ?, ?)"
+
+
+class ResultEdit(msgspec.Struct, frozen=True, array_like=True):
+    """Other texts in a result. `turn` is the number of the turn that holds it; `why` is the value of an `Edit`."""
+
+    turn: int
+    call: str
+    texts: tuple[str, ...]
+    is_error: bool
+    keeps_other: bool
+    why: str
+
+
+class Decision(msgspec.Struct, frozen=True, array_like=True):
+    """Of one place. `at` is when it was made, in seconds: when its results first went up.
+
+    `notice` stands before the content of the result of the call `noticed`, in the place's own turn; it was said of the
+    results in `told`, each a turn and a call.
+    """
+
+    at: float
+    results: tuple[ResultEdit, ...] = ()
+    noticed: str = ""
+    notice: str = ""
+    told: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place in a conversation of a tenant, which began with `root`, and whom it is about (a digest)."""
+
+    tenant: str
+    place: bytes
+    root: bytes
+    subject: str
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decision = msgspec.msgpack.Decoder(Decision)
+
+
+class EditVault:
+    """One for the process. Every method blocks, but `is_empty`; each may raise `LedgerError`."""
+
+    def __init__(self, vault: Strongbox) -> None:
+        self._vault = vault
+
+    def is_empty(self) -> bool:
+        return self._vault.is_empty()
+
+    def knows(self, tenant: str, root: bytes) -> bool:
+        """Whether something was decided about a conversation of this tenant that began so."""
+        digest = self._vault.digest(b"edits root", tenant, root)
+        with self._vault.using() as connection:
+            return connection.execute("SELECT 1 FROM edits WHERE root = ? LIMIT 1", (digest,)).fetchone() is not None
+
+    def find(self, tenant: str, places: Iterable[bytes]) -> dict[bytes, Decision]:
+        """What was decided at these places. What cannot be decrypted is not there."""
+        named = {self._vault.digest(b"edits place", tenant, place): place for place in places}
+        found: dict[bytes, Decision] = {}
+        for digest, sealed in self._rows(list(named)):
+            plain = self._vault.unseal(digest, sealed)
+            try:
+                if plain is not None:
+                    found[named[digest]] = _decision.decode(plain)
+            except msgspec.MsgspecError:
+                continue
+        return found
+
+    def decide(self, where: Where, decision: Decision, now: datetime) -> Decision:
+        """Keep the decision, durably, unless there is one: the one that holds."""
+        digest = self._vault.digest(b"edits place", where.tenant, where.place)
+        name = self._vault.digest(b"edits root", where.tenant, where.root)
+        sealed = self._vault.seal(digest, _encode(decision))
+        row = (digest, name, where.subject, now.timestamp() + self._vault.seconds, sealed)
+        with self._vault.using() as connection, self._vault.writing():
+            self._vault.mark_used()
+            connection.execute(_PUT, row)
+        return self.find(where.tenant, [where.place]).get(where.place, decision)
+
+    def touch(self, tenant: str, places: Iterable[bytes], now: datetime) -> None:
+        """These places were needed: their time begins anew. Written at most once in a tenth of it."""
+        until = now.timestamp() + self._vault.seconds
+        due = until - self._vault.seconds / 10
+        rows = [(until, self._vault.digest(b"edits place", tenant, place), due) for place in places]
+        asked = "SELECT 1 FROM edits WHERE place = ? AND expires < ?"
+        with self._vault.using() as connection:
+            stale = [row for row in rows[-1:] + rows[:1] if connection.execute(asked, row[1:]).fetchone()]
+            if stale:
+                connection.executemany("UPDATE edits SET expires = ? WHERE place = ? AND expires < ?", rows)
+
+    def _rows(self, names: Sequence[bytes]) -> Iterable[tuple[bytes, bytes]]:
+        for first in range(0, len(names), _PLACES_A_QUESTION):
+            some = names[first : first + _PLACES_A_QUESTION]
+            with self._vault.using() as connection:
+                yield from connection.execute(_FIND.replace("?", ",".join("?" * len(some))), some).fetchall()
