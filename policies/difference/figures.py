@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from policies.values import Money, parse_literal, render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from policies.values import Value
 
 
@@ -58,3 +60,9 @@ def _told(value: Value) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(render, value))}]"
     return render(value)
+
+
+def one_way(name: str, before: list[str], after: list[str]) -> Iterator[str]:
+    """The lines that stand in one of two only."""
+    yield from (f"No more for {name}: {line.strip()}" for line in before if line not in after)
+    yield from (f"More for {name}: {line.strip()}" for line in after if line not in before)

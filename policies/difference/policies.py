@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from policies.difference.figures import moved
+from policies.difference.figures import moved, one_way
 from policies.difference.meaning import changed, meaning
-from policies.difference.tools import one_way, tool_sentences
+from policies.difference.tools import tool_sentences
 from policies.explain import explain_tool
 from policies.explain_people import people_lines
 from policies.explain_upkeep import history_lines

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from policies.difference.answers import told_batch, told_confirm, told_inject, told_on_refusal
-from policies.difference.figures import moved, told_apart
+from policies.difference.figures import moved, one_way, told_apart
 from policies.difference.meaning import changed, meaning
 from policies.explain import rule_sentence
 from policies.explain_arguments import argument_lines, egress_lines
@@ -210,12 +210,6 @@ def _action(old: Policy, new: Policy, before: Action, after: Action, name: str) 
         told = "no limit any more" if after.maximum is None else f"the limit {sentence(after.maximum, new.constants)}"
         yield f"{name} has {told}."
     yield from _rules(old, new, before.rules, after.rules, name)
-
-
-def one_way(name: str, before: list[str], after: list[str]) -> Iterator[str]:
-    """The lines that stand in one of two only."""
-    yield from (f"No more for {name}: {line.strip()}" for line in before if line not in after)
-    yield from (f"More for {name}: {line.strip()}" for line in after if line not in before)
 
 
 def _became(what: str, before: str, after: str) -> Iterator[str]:
