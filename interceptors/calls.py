@@ -35,6 +35,7 @@ class ToolCall:
 
     A custom (freeform) call has the single argument `input`. `raw` is the argument text exactly as judged.
     `position` counts the calls of the turn from 0; `id` is the provider's and may be empty or repeat across turns.
+    `is_question`: what leaves only asks whether a call may run whose arguments stand elsewhere already.
     """
 
     name: str
@@ -43,6 +44,7 @@ class ToolCall:
     id: str
     position: int
     freeform: bool = False
+    is_question: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from interceptors.calls import Json, ToolCall
 from interceptors.schema import UnusableSchemaError, violation
 from interceptors.strict_json import canonical, digest
 from interceptors.usage import Charge, ConfirmationKey, GrantKey, Usages, text_of
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, timedelta
 
+    from interceptors.calls import Json, ToolCall
     from interceptors.decisions import Decision
 
 _KEY_DOMAIN = b"callgate.idempotency.1\0"
@@ -130,7 +130,7 @@ def injecting(call: ToolCall, values: Mapping[str, Json]) -> Inject:
 def injected(call: ToolCall, injection: Inject) -> ToolCall:
     """The call as it is to be released: `raw` is its canonical form."""
     arguments = _with(call, injection.values)
-    return ToolCall(call.name, arguments, canonical(arguments).decode(), call.id, call.position, call.freeform)
+    return replace(call, arguments=arguments, raw=canonical(arguments).decode())
 
 
 def not_injectable(call: ToolCall, values: Mapping[str, Json], schema: bytes | None) -> str:
@@ -138,6 +138,8 @@ def not_injectable(call: ToolCall, values: Mapping[str, Json], schema: bytes | N
     names = ", ".join(map(repr, values))
     if call.freeform:
         return f"a freeform call has no argument {names}"
+    if call.is_question:
+        return f"the call would run without what is put into {names}: only its approval goes through here"
     if schema is None:
         return ""
     try:

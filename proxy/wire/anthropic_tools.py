@@ -14,6 +14,7 @@ import re2
 from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.dialect import DeclaredTools, declared_tools
+from proxy.wire.members import may_mention
 from proxy.wire.stripping import CALLERS, Shape
 
 if TYPE_CHECKING:
@@ -67,13 +68,12 @@ TOOL_MEMBERS: Final[Mapping[str, Shape]] = {
 }
 _DATE = re2.compile(r"_20[0-9]{6}")
 _INLINE: Final = b"tool_addition"
-_SPELLED_OUT = re2.compile(rb"\\u00(?:5[fF]|6[0-9a-fA-F]|7[0-9aA])")  # a letter of it, or its line, as an escape
 
 
 def tools_of(body: bytes, raw: Mapping[str, bytes]) -> DeclaredTools:
     """All tools of a request. `raw` are the members of `body`."""
     inline: tuple[bytes, ...] = ()
-    if "messages" in raw and (_INLINE in body or _SPELLED_OUT.search(body)):
+    if "messages" in raw and may_mention(body, _INLINE):
         inline = tuple(_inline(raw["messages"]))
     return _declared(*(raw.get(member, b"null") for member in TOOL_MEMBERS), inline)
 

@@ -197,7 +197,9 @@ class Assembler:
             return malformed(error.cause)
         if not isinstance(value, dict):
             return malformed(Cause.NOT_AN_OBJECT)
-        return ToolCall(parts.name, value, text or parts.whole, parts.id, parts.position)
+        return ToolCall(
+            parts.name, value, text or parts.whole, parts.id, parts.position, is_question=parts.kind == QUESTION
+        )
 
     def _parse(self, text: str) -> Json:
         return strict_json.parse(text, depth_max=self._depth_max) if text else {}
@@ -210,3 +212,5 @@ def _check_lengths(call_id: str, name: str) -> None:
 
 FREEFORM = "custom"
 """The kind of a call whose arguments are free text."""
+QUESTION = "mcp_approval_request"
+"""The kind of a call that its server runs, with the arguments that it has, once it is approved."""

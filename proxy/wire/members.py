@@ -1,4 +1,4 @@
-"""Members that some clients find by any case of their names.
+"""Members that some clients find by any case of their names, and words that may be spelled with escapes.
 
 Parsers of some languages fold case (Go's `encoding/json`, Newtonsoft): a `Tool_calls` beside or in place of
 `tool_calls` is a call to them, and nothing to the gate. Providers send no such name, so it breaks the stream (G5).
@@ -6,10 +6,19 @@ Parsers of some languages fold case (Go's `encoding/json`, Newtonsoft): a `Tool_
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import re2
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_ESCAPED: Final = re2.compile(rb"\\u00(?:5[fF]|6[0-9a-fA-F]|7[0-9aA])")  # a letter of a word, or its line
+
+
+def may_mention(body: bytes, *words: bytes) -> bool:
+    """Whether one of these words, of small letters and lines, may stand in JSON text, in whatever spelling."""
+    return any(word in body for word in words) or _ESCAPED.search(body) is not None
 
 
 def is_misspelled(members: Iterable[str], names: frozenset[str]) -> bool:

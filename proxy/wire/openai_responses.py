@@ -15,7 +15,7 @@ from proxy.wire.paths import NOWHERE, Address
 from proxy.wire.responses_body_reader import ResponsesBodyReader
 from proxy.wire.responses_body_writer import ResponsesBodyWriter
 from proxy.wire.responses_reader import ResponsesStreamReader
-from proxy.wire.responses_request import TOOL_MEMBERS, output_format, request_tools
+from proxy.wire.responses_request import TOOL_MEMBERS, output_format, refuse_updates, request_tools
 from proxy.wire.responses_texts import ResponsesBodyTexts, ResponsesStreamTexts
 from proxy.wire.responses_turn import RESPONSES_CONTINUATION
 from proxy.wire.responses_writer import ResponsesStreamWriter
@@ -45,6 +45,7 @@ class OpenAIResponses:
         raw = envelope.members(body)
         if "background" in raw and envelope.value_of(raw["background"]) not in (None, False):
             raise envelope.EnvelopeError(_BACKGROUND)
+        refuse_updates(raw.get("input", b"null"))
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
         metadata, cache_key = raw.get("metadata", b""), raw.get("prompt_cache_key", b"")

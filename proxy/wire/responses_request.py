@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.dialect import DeclaredTools, OutputFormat, declared_tools
+from proxy.wire.members import may_mention
 from proxy.wire.responses_types import COMPUTER, LOCAL_SHELL, PATCH, SEARCH, SHELL
 from proxy.wire.stripping import Shape
 
@@ -33,6 +34,8 @@ TOOL_MEMBERS: Final[Mapping[str, Shape]] = MappingProxyType(
 _WHOLE = {"prompt": "prompt", "search_parameters": "live_search"}
 _DATE_PARTS = 3
 _DEFINING = (b"additional_tools", b"tool_search_output")
+_UPDATE = b"configuration_update"
+_NO_UPDATE = "an item 'configuration_update' with a 'text' is not supported: state it in the request's own 'text'"
 
 
 def request_tools(raw: Mapping[str, bytes]) -> DeclaredTools:
@@ -49,15 +52,23 @@ def _list(raw: Mapping[str, bytes], member: str) -> list[bytes]:
 
 def _brought(items: bytes) -> list[bytes]:
     """The lists of tools that stand in the input."""
-    if not any(mark in items for mark in _DEFINING) or not items.lstrip().startswith(b"["):
+    found = _items(items, _DEFINING)
+    return [members["tools"] for members in found if members.get("tools", b"null") != b"null"]
+
+
+def refuse_updates(items: bytes) -> None:
+    """Raise `envelope.EnvelopeError` for an item that changes the form of later answers: what is stored with the
+    provider would go on to hold, and a text in that form would not be known for one (`structured`)."""
+    if any(members.get("text", b"null") != b"null" for members in _items(items, (_UPDATE,))):
+        raise envelope.EnvelopeError(_NO_UPDATE)
+
+
+def _items(items: bytes, kinds: tuple[bytes, ...]) -> list[dict[str, bytes]]:
+    """The items of these types."""
+    if not may_mention(items, *kinds) or not items.lstrip().startswith(b"["):
         return []
-    found = []
-    for raw in envelope.elements(items):
-        members = envelope.members(raw)
-        kind = members.get("type", b"").strip(b'"')
-        if kind in _DEFINING and members.get("tools", b"null") != b"null":
-            found.append(members["tools"])
-    return found
+    found = map(envelope.members, envelope.elements(items))
+    return [members for members in found if str(_value(members, "type")).encode() in kinds]
 
 
 @lru_cache(maxsize=128)

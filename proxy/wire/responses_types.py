@@ -6,6 +6,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from proxy.wire.assembly import QUESTION
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -17,7 +19,7 @@ class Kind(Enum):
 
 
 FUNCTION, CUSTOM, LOCAL_SHELL, SHELL = "function_call", "custom_tool_call", "local_shell_call", "shell_call"
-PATCH, COMPUTER, SEARCH, APPROVAL = "apply_patch_call", "computer_call", "tool_search_call", "mcp_approval_request"
+PATCH, COMPUTER, SEARCH, APPROVAL = "apply_patch_call", "computer_call", "tool_search_call", QUESTION
 MESSAGE, REASONING = "message", "reasoning"
 
 ITEMS: Mapping[str, Kind] = MappingProxyType(

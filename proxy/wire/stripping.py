@@ -31,6 +31,8 @@ class Shape(Enum):
 
 CALLERS: Final = "allowed_callers"
 """Of a tool of the client: who may call it beside the model. Without it, only the model may."""
+NESTED: Final = "tools"
+"""Of an element that brings tools (an item of Responses, a namespace): their list."""
 _WITH_TOOLS: Final = ("tool_choice", "parallel_tool_calls", "toolConfig", "tool_config", "function_call")
 """Members that providers refuse where no tools are declared."""
 
@@ -75,13 +77,30 @@ def _part(element: bytes, shape: Shape, shows: Callable[[bytes], bool]) -> bytes
         return b""
     raw = envelope.members(element)
     if shape is Shape.KEYED:
-        kept = {key: value for key, value in raw.items() if not shows(_alone({key: value}))}
+        kept = {key: left for key, value in raw.items() if (left := _member(key, value, shows))}
         return envelope.join(kept) if kept else b""
     if CALLERS in raw:
         del raw[CALLERS]
         if not shows(_alone(raw)):
             return envelope.join(raw)
-    return b""
+    return _outer(raw, shows) if raw.get(NESTED, b"").startswith(b"[") else b""
+
+
+def _member(key: str, value: bytes, shows: Callable[[bytes], bool]) -> bytes:
+    """What may stay of a member that is a tool or a list of them; empty for nothing."""
+    if not shows(_alone({key: value})):
+        return value
+    if not value.startswith(b"["):
+        return b""
+    left = [one for one in envelope.elements(value) if not shows(_alone({key: envelope.join_list([one])}))]
+    return envelope.join_list(left) if left else b""
+
+
+def _outer(raw: dict[str, bytes], shows: Callable[[bytes], bool]) -> bytes:
+    """An element that holds a list of tools, without those that must go. One that answers a call stays without any."""
+    kept = _kept(raw[NESTED], Shape.LIST, lambda tools: shows(_alone({**raw, NESTED: tools})))
+    left = {**raw, NESTED: kept or b"[]"}
+    return envelope.join(left) if (kept or "call_id" in raw) and not shows(_alone(left)) else b""
 
 
 def _alone(members: dict[str, bytes]) -> bytes:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import orjson
 import pytest
 
+from proxy.wire.gemini import GEMINI
+from proxy.wire.openai_responses import OPENAI_RESPONSES
+from proxy.wire.paths import Address
 from tests.drift.difference import lines
 from tests.drift.endpoints import SAYS, endpoints, treatment
-from tests.drift.known import KNOWN
+from tests.drift.known import GEMINI_TOOLS, KNOWN, RESPONSES_TOOLS
 from tests.drift.surface import surface
+
+if TYPE_CHECKING:
+    from proxy.wire.dialect import Dialect
 
 PROVIDERS = ("anthropic", "openai", "gemini", "ollama", "bedrock")
 SURFACE = surface()
@@ -18,6 +27,25 @@ def test_every_type_of_the_sdk_stands_in_a_closed_table(name: str) -> None:
     """What a provider sends or takes is known before it arrives; a type that is not here is held as an unknown call."""
     assert SURFACE[name], "the reading of the SDK found nothing, which proves nothing"
     assert set(SURFACE[name]) - KNOWN[name] == set()
+
+
+_TOOLS = [
+    *((OPENAI_RESPONSES, {"type": kind, "name": "t"}, name) for kind, name in RESPONSES_TOOLS.items()),
+    *(
+        (GEMINI, {kind: [{}] if kind in ("mcpServers", "functionDeclarations") else {}}, name)
+        for kind, name in GEMINI_TOOLS.items()
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "tool", "name"), _TOOLS, ids=lambda value: value if isinstance(value, str) else "")
+def test_every_tool_of_the_sdk_is_the_clients_or_has_a_name(
+    dialect: Dialect, tool: dict[str, object], name: str
+) -> None:
+    """Whose hands a tool is: the closed lists are not a wish either."""
+    at = Address("/v1beta/models/{model}:generateContent", {"model": "m"}, "")
+    view = dialect.request(orjson.dumps({"model": "m", "tools": [tool]}), at)
+    assert view.tools.provider == ((name,) if name else ())
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

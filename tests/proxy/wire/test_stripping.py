@@ -9,8 +9,12 @@ import pytest
 
 from policies.model import folded
 from proxy.wire.anthropic import ANTHROPIC_MESSAGES
+from proxy.wire.envelope import EnvelopeError
+from proxy.wire.gemini import GEMINI
+from proxy.wire.ollama import OLLAMA_CHAT
 from proxy.wire.openai_chat import OPENAI_CHAT
-from proxy.wire.paths import NOWHERE
+from proxy.wire.openai_responses import OPENAI_RESPONSES
+from proxy.wire.paths import NOWHERE, Address
 from proxy.wire.stripping import stripped
 
 if TYPE_CHECKING:
@@ -21,6 +25,18 @@ SEARCH = {"type": "web_search_20260318", "name": "lookup_order", "max_uses": 3}
 CODE = {"type": "code_execution_20260120", "name": "code_execution"}
 SERVER = {"type": "url", "name": "wiki", "url": "https://wiki.example/mcp"}
 CHAT_MINE = {"type": "function", "function": {"name": "lookup_order", "parameters": {}}}
+FUNCTION = {"type": "function", "name": "lookup_order", "parameters": {}}
+WEB = {"type": "web_search"}
+GEMINI_MINE = {"functionDeclarations": [{"name": "lookup_order"}]}
+
+
+def at(dialect: Dialect) -> Address:
+    return Address("/v1beta/models/{model}:generateContent", {"model": "m"}, "") if dialect is GEMINI else NOWHERE
+
+
+def brought(*tools: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """An item of the input of Responses that brings tools."""
+    return {"type": "additional_tools", "role": "developer", "tools": list(tools), **more}
 
 
 def added(definition: dict[str, Any]) -> list[dict[str, Any]]:
@@ -50,6 +66,21 @@ FOUND: list[tuple[Dialect, dict[str, Any], tuple[str, ...]]] = [
     (OPENAI_CHAT, {"web_search_options": {}}, ("web_search",)),
     (OPENAI_CHAT, {"search_parameters": {"mode": "on"}}, ("live_search",)),
     (OPENAI_CHAT, {"plugins": [{"id": "web"}]}, ("plugins/web",)),
+    (OPENAI_RESPONSES, {"input": [brought(FUNCTION)]}, ()),
+    (OPENAI_RESPONSES, {"input": [brought(FUNCTION, WEB)]}, ("web_search",)),
+    (OPENAI_RESPONSES, {"tools": [{"type": "namespace", "name": "crm", "tools": [FUNCTION, WEB]}]}, ("web_search",)),
+    (OPENAI_RESPONSES, {"prompt": {"id": "pmpt_1"}}, ("prompt",)),
+    (GEMINI, {"tools": [GEMINI_MINE]}, ()),
+    (
+        GEMINI,
+        {"tools": [{**GEMINI_MINE, "googleSearch": {}, "codeExecution": {}}]},
+        ("google_search", "code_execution"),
+    ),
+    (GEMINI, {"tools": [{"google_search": {}}]}, ("google_search",)),
+    (GEMINI, {"tools": {"urlContext": {}}}, ("url_context",)),
+    (GEMINI, {"tools": [{"mcpServers": [{"name": "wiki"}]}]}, ("mcp/wiki",)),
+    (GEMINI, {"cachedContent": "cachedContents/1"}, ("cached_content",)),
+    (OLLAMA_CHAT, {"tools": [CHAT_MINE]}, ()),
 ]
 
 
@@ -58,7 +89,7 @@ def test_every_hand_elsewhere_has_a_name(
     dialect: Dialect, request_body: dict[str, Any], names: tuple[str, ...]
 ) -> None:
     """What a request gives the model beside the agent's own tools is found by what it is, not by its name."""
-    view = dialect.request(orjson.dumps({"model": "m", "messages": [], **request_body}), NOWHERE)
+    view = dialect.request(orjson.dumps({"model": "m", "messages": [], **request_body}), at(dialect))
     assert tuple(view.tools.provider) == names
 
 
@@ -110,6 +141,56 @@ STRIPPED: list[tuple[Dialect, dict[str, Any], set[str], dict[str, Any]]] = [
         {"browser_search"},
         {},
     ),
+    (
+        OPENAI_RESPONSES,
+        {"tools": [WEB, FUNCTION], "prompt": {"id": "pmpt_1"}, "tool_choice": {"type": "web_search"}},
+        {"web_search", "prompt"},
+        {"tools": [FUNCTION]},
+    ),
+    (OPENAI_RESPONSES, {"tools": [WEB], "tool_choice": "auto"}, {"web_search"}, {}),
+    (OPENAI_RESPONSES, {"input": [brought(WEB, FUNCTION)]}, {"web_search"}, {"input": [brought(FUNCTION)]}),
+    (
+        OPENAI_RESPONSES,
+        {"input": [{"role": "user", "content": "x"}, brought(WEB)]},
+        {"web_search"},
+        {"input": [{"role": "user", "content": "x"}]},
+    ),
+    (
+        OPENAI_RESPONSES,
+        {"input": [brought(WEB, type="tool_search_output", call_id="call_1")]},
+        {"web_search"},
+        {"input": [brought(type="tool_search_output", call_id="call_1")]},
+    ),
+    (
+        OPENAI_RESPONSES,
+        {"tools": [{"type": "namespace", "name": "crm", "tools": [WEB, FUNCTION]}]},
+        {"web_search"},
+        {"tools": [{"type": "namespace", "name": "crm", "tools": [FUNCTION]}]},
+    ),
+    (
+        GEMINI,
+        {"tools": [{"googleSearch": {}, **GEMINI_MINE}, {"codeExecution": {}}]},
+        {"google_search"},
+        {"tools": [GEMINI_MINE, {"codeExecution": {}}]},
+    ),
+    (
+        GEMINI,
+        {"tools": [{"mcpServers": [{"name": "wiki"}, {"name": "crm"}]}, GEMINI_MINE]},
+        {"mcp/wiki"},
+        {"tools": [{"mcpServers": [{"name": "crm"}]}, GEMINI_MINE]},
+    ),
+    (
+        GEMINI,
+        {"tools": [{"google_search": {}}], "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}},
+        {"google_search"},
+        {},
+    ),
+    (
+        GEMINI,
+        {"cached_content": "cachedContents/1", "tools": [GEMINI_MINE]},
+        {"cached_content"},
+        {"tools": [GEMINI_MINE]},
+    ),
 ]
 
 
@@ -120,8 +201,27 @@ def test_what_is_stripped_is_gone_and_the_rest_is_as_it_was(
     """The provider reads a request that never had the tool, which it accepts; other members keep their bytes."""
     head = b'{"model" :"m","messages":[ {"role":"user","content":"5.00"} ]'
     body = head + b"," + orjson.dumps(given)[1:]
-    after = stripped(dialect, body, NOWHERE, frozenset(map(folded, names)))
+    after = stripped(dialect, body, at(dialect), frozenset(map(folded, names)))
     assert orjson.loads(after) == {**orjson.loads(head + b"}"), **left}
     assert b'[ {"role":"user","content":"5.00"} ]' in after
-    kept = [name for name in dialect.request(body, NOWHERE).tools.provider if name not in names]
-    assert list(dialect.request(after, NOWHERE).tools.provider) == kept
+    kept = [name for name in dialect.request(body, at(dialect)).tools.provider if name not in names]
+    assert list(dialect.request(after, at(dialect)).tools.provider) == kept
+
+
+@pytest.mark.parametrize("spelled", [rb"additional\u005ftools", rb"\u0061dditional_tools"])
+def test_an_item_that_brings_tools_is_found_however_it_is_spelled(spelled: bytes) -> None:
+    """The provider reads the escape as the letter: a filter that looked for the plain word only would be passed."""
+    body = orjson.dumps({"model": "m", "input": [brought(WEB)]}).replace(b"additional_tools", spelled)
+    assert OPENAI_RESPONSES.request(body).tools.provider == ("web_search",)
+
+
+@pytest.mark.parametrize("spelled", [b"configuration_update", rb"configuration\u005fupdate"])
+def test_an_item_that_changes_the_form_of_later_answers_is_refused(spelled: bytes) -> None:
+    """`structured` judges the text of an answer by the form that the request asks for; this form would be unknown to
+    every later request."""
+    item = {"type": "configuration_update", "text": {"format": {"type": "json_schema", "name": "x", "schema": {}}}}
+    body = orjson.dumps({"model": "m", "input": [item]}).replace(b"configuration_update", spelled)
+    with pytest.raises(EnvelopeError, match="configuration_update"):
+        OPENAI_RESPONSES.request(body)
+    effort = {"type": "configuration_update", "reasoning": {"effort": "low"}}
+    OPENAI_RESPONSES.request(orjson.dumps({"model": "m", "input": [effort]}))
