@@ -19,6 +19,7 @@ class Dialect(Enum):
     CHAT = "chat"
     GEMINI = "gemini"
     OLLAMA = "ollama"
+    RESPONSES = "responses"
 
 
 class Stop(Enum):
