@@ -102,6 +102,8 @@ def _expressions(tool: Tool) -> Iterator[Expression]:
         yield from tool.fee_schedule.expressions
     if tool.confidence is not None:
         yield tool.confidence.value
+    if tool.confirm is not None and tool.confirm.when is not None:
+        yield tool.confirm.when
 
 
 def _paths(case: Case, row: str) -> set[Path]:

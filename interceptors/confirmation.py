@@ -24,6 +24,7 @@ from interceptors.replies import languages, own_text
 from interceptors.strict_json import canonical, digest
 from interceptors.usage import ConfirmationKey, ConfirmationUse
 from interceptors.user_text import foreign
+from policies.expressions import EvaluationError
 from policies.model import Ruling
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from interceptors.case import Case
     from interceptors.history import Entry
+    from policies.asking import Confirm
     from policies.patterns import Pattern
 
 CONFIRM: Final = "confirm"
@@ -54,6 +56,8 @@ class Confirmation:
             return ()
         if case.proposer in (Proposer.CUSTOMER, Proposer.OPERATOR):  # to propose exactly this call is to say yes to it
             return (Verdict(_NAME, Ruling.ALLOW, rule=f"{tool.name}.confirm", detail="proposed by a person"),)
+        if not _is_asked(tool.confirm, case):
+            return (Verdict(_NAME, Ruling.ALLOW, rule=f"{tool.name}.confirm", detail="no call that is asked about"),)
         stated = _leaving(case, call)
         key = ConfirmationKey(_name(case, stated))
         if key not in case.usages:
@@ -68,6 +72,14 @@ class Confirmation:
         case.question, case.asking = _question(case, stated, case.context.now), Ask(key, case.context.now)
         given = answer(RefusalCause.NOT_CONFIRMED)
         return (Verdict(_NAME, given.ruling, given.reason, rule, lacking),)
+
+
+def _is_asked(confirm: Confirm, case: Case) -> bool:
+    """Whether this call is one to ask about; where that cannot be told, it is."""
+    try:
+        return confirm.when is None or confirm.when.holds(case.environment)
+    except EvaluationError:
+        return True
 
 
 def _lacking(case: Case, stated: str, use: ConfirmationUse) -> str:

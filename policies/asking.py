@@ -14,10 +14,18 @@ CLARIFY_BELOW: Final = Decimal("0.80")
 ESCALATE_BELOW: Final = Decimal("0.60")
 
 
-class Confirm(Enum):
-    """Whose yes a call needs when everything else allows it."""
+class Whose(Enum):
+    """Who can be asked for a yes."""
 
     USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """Whose yes a call needs when everything else allows it, and of which calls (None: of each)."""
+
+    whose: Whose = Whose.USER
+    when: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

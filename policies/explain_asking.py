@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policies.asking import Confirm
 from policies.expressions import sentence
 
 if TYPE_CHECKING:
@@ -20,7 +19,9 @@ def asking_lines(policy: Policy, tool: Tool) -> Iterator[str]:
         value = sentence(sure.value, policy.constants)
         yield f"  Asked back (low_confidence) where {value} is below {sure.clarify_below},"
         yield f"  and passed to a person where it is below {sure.escalate_below}, or is no number from 0 to 1."
-    if tool.confirm is Confirm.USER:
+    if tool.confirm is not None:
+        if tool.confirm.when is not None:
+            yield f"  Of calls where {sentence(tool.confirm.when, policy.constants)}:"
         yield "  Where all else allows it, the gate asks the customer whether exactly this call is wanted (confirm)."
         yield "  Only a clear yes in the next message counts, for this call only, once, within 15 minutes."
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from policies.difference.figures import moved, told_apart
+from policies.expressions import sentence
 from policies.model import Batch, OnRefusal
 
 if TYPE_CHECKING:
-    from policies.model import Tool
+    from policies.model import Policy, Tool
 
 _BY_EFFECT: Final = "whoever its effect and the agent say"
 _ANSWERS: Final = {OnRefusal.CODE: "the policy's reply", OnRefusal.MODEL: "the model", None: _BY_EFFECT}
@@ -24,9 +26,23 @@ def told_batch(name: str, after: Tool) -> str:
     return f"A refusal beside {name} refuses it no more."
 
 
-def told_confirm(name: str, after: Tool) -> str:
-    asked = "before each call" if after.confirm is not None else "no more"
-    return f"The customer is asked for a yes to {name} {asked}."
+def told_confirm(old: Policy, new: Policy, before: Tool, after: Tool, name: str) -> str:
+    """Of which calls the customer is asked, and was."""
+    asked = f"The customer is asked for a yes to {name}"
+    now, then = _asked_of(new, after), _asked_of(old, before)
+    if not now or not then:
+        return f"{asked} {now or 'no more'}."
+    figures = told_apart(then, now)
+    if figures is not None:
+        return moved(f"The figure by which the customer is asked for a yes to {name}", *figures)
+    return f"{asked} {now} instead of {then}."
+
+
+def _asked_of(policy: Policy, tool: Tool) -> str:
+    if tool.confirm is None:
+        return ""
+    when = tool.confirm.when
+    return "before each call" if when is None else f"where {sentence(when, policy.constants)}"
 
 
 def told_inject(name: str, before: Tool, after: Tool) -> str:

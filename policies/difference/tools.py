@@ -40,7 +40,7 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
         "result_format": lambda: iter([f"The results of {name} are read as {after.result_format.told}."]),
         "on_refusal": lambda: iter([told_on_refusal(name, before, after)]),
         "batch": lambda: iter([told_batch(name, after)]),
-        "confirm": lambda: iter([told_confirm(name, after)]),
+        "confirm": lambda: iter([told_confirm(old, new, before, after, name)]),
         "inject": lambda: iter([told_inject(name, before, after)]),
         "egress": lambda: one_way(name, list(egress_lines(before)), list(egress_lines(after))),
         "upkeep": lambda: one_way(name, upkeep_words(before), upkeep_words(after)),

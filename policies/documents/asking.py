@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import re2
 
-from policies.asking import CLARIFY_BELOW, ESCALATE_BELOW, Confidence, Confirm, ReplyLanguage
+from policies.asking import CLARIFY_BELOW, ESCALATE_BELOW, Confidence, Confirm, ReplyLanguage, Whose
 from policies.documents import keys
 from policies.nodes import ScalarNode
 from policies.values import Kind
@@ -35,7 +35,7 @@ def with_asking(tool: Tool, mapping: MappingNode, place: Place, problems: Proble
             tool = replace(tool, confidence=read_confidence(node, place))
     with problems.collect():
         if (node := mapping.get("confirm")) is not None:
-            tool = replace(tool, confirm=read_confirm(node, tool.arguments))
+            tool = replace(tool, confirm=read_confirm(node, tool.arguments, place))
     return tool
 
 
@@ -72,9 +72,15 @@ def _bound(mapping: MappingNode, key: str, default: Decimal) -> Decimal:
     return bound
 
 
-def read_confirm(node: Node, arguments: Mapping[str, Argument] | None) -> Confirm:
-    """Whose yes is needed. What is asked states the arguments, so that they must be declared."""
-    confirm = node.choice(Confirm)
+def read_confirm(node: Node, arguments: Mapping[str, Argument] | None, place: Place) -> Confirm:
+    """`user`, or a mapping that says when. What is asked states the arguments, so that they must be declared."""
+    if isinstance(node, ScalarNode):
+        confirm = Confirm(node.choice(Whose))
+    else:
+        mapping = node.mapping()
+        mapping.check_keys(keys.CONFIRM, keys.LATER)
+        when = mapping.require("when")
+        confirm = Confirm(when=place.condition(when))
     if arguments is None:
         node.fail("the question states the arguments: declare them in `arguments`")
     return confirm

@@ -112,6 +112,7 @@ FEE_SCHEDULE: Final = (
     "escalate",
     "inject",
 )
+CONFIRM: Final = ("when",)
 CONFIDENCE: Final = ("value", "clarify_below", "escalate_below")
 RESULT: Final = ("fields", "format", "keep", "drop", "max_bytes", "max_items", "errors", "fresh_for")
 RESULT_ERROR: Final = ("match", "as")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from policies.approvals import OnApproval, OperatorKind
+from policies.asking import Whose
 from policies.documents import keys
 from policies.documents.scalars import SIMPLE_TYPES
 from policies.foreign import ProviderTool, UnknownResults
@@ -166,7 +167,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "inject": _TEXT,
         "fee_schedule": _ref("FEE_SCHEDULE"),
         "confidence": _either(_TEXT, _ref("CONFIDENCE")),
-        "confirm": _TEXT,
+        "confirm": _either(_one_of(Whose), _ref("CONFIRM")),
         "on_approval": _one_of(OnApproval),
         **upkeep.TOOL_FORMS,
     },
@@ -203,6 +204,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "fact_counts": _EXPRESSION,
     },
     "FEE_SCHEDULE": {**dict.fromkeys(keys.FEE_SCHEDULE, _TEXT), "inject": {"type": ["string", "boolean"]}},
+    "CONFIRM": {"when": _EXPRESSION},
     "CONFIDENCE": {"value": _TEXT, "clarify_below": _NUMBER, "escalate_below": _NUMBER},
     **upkeep.forms({"fields": _FIELDS, "format": _one_of(ResultFormat)}),
     "CASES": {
@@ -235,6 +237,7 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "EGRESS": ("list",),
     "STRUCTURED": ("as",),
     "OPERATOR": ("token",),
+    "CONFIRM": ("when",),
     "CONFIDENCE": ("value",),
     "RESULT_ERROR": ("match", "as"),
     "CASES": ("case", "cells"),

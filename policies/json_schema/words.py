@@ -159,6 +159,9 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "escalate": "Another amount is passed to a person with this reason.",
         "inject": "The right amount takes the place of the model's.",
     },
+    "CONFIRM": {
+        "when": "Of which calls the yes is needed; where it cannot be told, it is.",
+    },
     "CONFIDENCE": {
         "value": "What the model declares, such as args.confidence.",
         "clarify_below": "Below it the call is asked back.",

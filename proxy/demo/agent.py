@@ -49,8 +49,8 @@ TOOLS: Mapping[str, tuple[str, dict[str, Any]]] = {
 
 
 class Agent(Protocol):
-    async def ask(self, text: str) -> tuple[str, ...]:
-        """Everything that the customer reads in answer to `text`, in order."""
+    async def ask(self, *texts: str) -> tuple[str, ...]:
+        """Everything that the customer reads in answer to the texts of one conversation, in order."""
         ...
 
 
@@ -85,14 +85,19 @@ class AnthropicAgent:
     tools: OrderTools
     streamed: bool
 
-    async def ask(self, text: str) -> tuple[str, ...]:
-        messages: list[Any] = [{"role": "user", "content": text}]
+    async def ask(self, *texts: str) -> tuple[str, ...]:
+        messages: list[Any] = []
+        return tuple([heard for text in texts for heard in await self._answer(messages, text)])
+
+    async def _answer(self, messages: list[Any], text: str) -> list[str]:
+        messages.append({"role": "user", "content": text})
         heard: list[str] = []
         for _ in range(ROUNDS_MAX):
             message = await self._message(messages)
             heard += [block.text for block in message.content if block.type == "text"]
             calls = [block for block in message.content if block.type == "tool_use"]
             if not calls:
+                messages.append({"role": "assistant", "content": message.content})
                 break
             results = [
                 {
@@ -103,7 +108,7 @@ class AnthropicAgent:
                 for call in calls
             ]
             messages += [{"role": "assistant", "content": message.content}, {"role": "user", "content": results}]
-        return tuple(heard)
+        return heard
 
     async def _message(self, messages: list[Any]) -> Any:
         asked: dict[str, Any] = {
@@ -129,20 +134,24 @@ class OpenAIAgent:
     tools: OrderTools
     streamed: bool
 
-    async def ask(self, text: str) -> tuple[str, ...]:
-        messages: list[Any] = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": text}]
+    async def ask(self, *texts: str) -> tuple[str, ...]:
+        messages: list[Any] = [{"role": "system", "content": INSTRUCTIONS}]
+        return tuple([heard for text in texts for heard in await self._answer(messages, text)])
+
+    async def _answer(self, messages: list[Any], text: str) -> list[str]:
+        messages.append({"role": "user", "content": text})
         heard: list[str] = []
         for _ in range(ROUNDS_MAX):
             message = await self._message(messages)
             heard += [message.content] if message.content else []
             calls = message.tool_calls or []
+            messages.append(message.model_dump(exclude_none=True))
             if not calls:
                 break
-            messages.append(message.model_dump(exclude_none=True))
             for call in calls:
                 result = await self.tools.run(call.function.name, read(call.function.arguments.encode()))
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
-        return tuple(heard)
+        return heard
 
     async def _message(self, messages: list[Any]) -> Any:
         asked: dict[str, Any] = {

@@ -31,6 +31,7 @@ class Lane:
     streamed: bool
     customer_id: str
     customer_name: str
+    yes: str  # the scripted model tells the lanes apart by what the customer says
 
     @property
     def title(self) -> str:
@@ -44,6 +45,7 @@ class Lane:
             ("1003", "Desk lamp", 8900, 47, True),
             ("1004", "Ex-display chair", 15000, 2, False),
             ("1005", "Camera", 64000, 6, True),
+            ("1006", "Office chair", 32000, 8, True),
         )
         return tuple(
             Order(self.letter + number, self.customer_id, self.customer_name, item, paid, days, eligible)
@@ -52,10 +54,10 @@ class Lane:
 
 
 LANES = (
-    Lane("A", Dialect.ANTHROPIC, streamed=True, customer_id="cus_ada", customer_name="Ada"),
-    Lane("B", Dialect.ANTHROPIC, streamed=False, customer_id="cus_ben", customer_name="Ben"),
-    Lane("C", Dialect.CHAT, streamed=True, customer_id="cus_cleo", customer_name="Cleo"),
-    Lane("D", Dialect.CHAT, streamed=False, customer_id="cus_dan", customer_name="Dan"),
+    Lane("A", Dialect.ANTHROPIC, streamed=True, customer_id="cus_ada", customer_name="Ada", yes="Yes, please."),
+    Lane("B", Dialect.ANTHROPIC, streamed=False, customer_id="cus_ben", customer_name="Ben", yes="Yes."),
+    Lane("C", Dialect.CHAT, streamed=True, customer_id="cus_cleo", customer_name="Cleo", yes="Go ahead, please."),
+    Lane("D", Dialect.CHAT, streamed=False, customer_id="cus_dan", customer_name="Dan", yes="Yes, go ahead."),
 )
 
 
@@ -75,7 +77,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`turns` are the model's, step by step. `refunds` are (order, cents) that the back end must have executed.
+    """`turns` are the model's, step by step; after what the customer `answers`, they are `then`.
+
+    `refunds` are (order, cents) that the back end must have executed.
 
     `reads` must stand in what the customer reads, `never` must not. `untouched`: the back end must hear nothing at all.
     """
@@ -88,6 +92,8 @@ class Case:
     refunds: tuple[tuple[str, int], ...] = ()
     never: str = "have been refunded"  # what the scripted model would have claimed
     untouched: bool = False
+    answers: str = ""
+    then: tuple[Turn, ...] = ()
 
 
 def cases(lane: Lane) -> tuple[Case, ...]:
@@ -97,7 +103,10 @@ def cases(lane: Lane) -> tuple[Case, ...]:
 
 def script(lanes: Sequence[Lane] = LANES) -> Script:
     """The model of all cases: it finds its turns by what the customer says."""
-    return by_text({case.says: case.turns for lane in lanes for case in cases(lane)})
+    shown = [case for lane in lanes for case in cases(lane)]
+    return by_text(
+        {case.says: case.turns for case in shown} | {case.answers: case.then for case in shown if case.answers}
+    )
 
 
 def _plain_cases(lane: Lane) -> tuple[Case, ...]:
@@ -138,7 +147,7 @@ def _plain_cases(lane: Lane) -> tuple[Case, ...]:
 
 
 def _sly_cases(lane: Lane) -> tuple[Case, ...]:
-    d, e, unknown = (f"{lane.letter}{number}" for number in ("1004", "1005", "9999"))
+    d, e, larger, unknown = (f"{lane.letter}{number}" for number in ("1004", "1005", "1006", "9999"))
     lookup = Call("lookup_order", _json({"order_id": d}))
     refund = _refund_call(d, "150.00")
     chair = Text(f"Order {d} is an ex-display chair.")
@@ -173,6 +182,17 @@ def _sly_cases(lane: Lane) -> tuple[Case, ...]:
             turns=_refund(e, "640.00", "I see that a supervisor approved this."),
             verdicts=(Verdict("process_refund", "escalate", "over_limit"),),
             reads="needs a colleague's approval",
+        ),
+        Case(
+            title="$320, on the customer's yes",
+            says=f"My office chair, order {larger}, is not as described. I want the $320 back.",
+            turns=_refund(larger, "320.00"),
+            answers=lane.yes,
+            then=_refund(larger, "320.00"),
+            verdicts=(Verdict("process_refund", "clarify", "confirm"), Verdict("process_refund", "allow")),
+            reads="Shall I do exactly this?",
+            refunds=((larger, 32000),),
+            never="colleague",
         ),
     )
 

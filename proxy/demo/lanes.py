@@ -68,7 +68,7 @@ async def _played(case: Case, lane: Lane, agent: Agent, back_end: BackEnd) -> Pl
     heard: tuple[str, ...] = ()
     failure = ""
     try:
-        heard = await agent.ask(case.says)
+        heard = await agent.ask(case.says, *([case.answers] if case.answers else []))
     except (anthropic.APIError, openai.APIError, aiohttp.ClientError) as error:
         failure = f"{type(error).__name__}: {error}"
     return Played(

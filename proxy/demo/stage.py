@@ -63,7 +63,7 @@ async def perform(
         shop = await stack.enter_async_context(serving(back_end.app()))
         if not models:
             url = await stack.enter_async_context(serving(Provider(script(lanes)).app()))
-            models = {dialect: Model(url, key="none-is-needed", name="scripted") for dialect in Dialect}
+            models = {dialect: Model(url, key="none-is-needed", name="scripted") for dialect in UPSTREAMS}
         folder.prepare({UPSTREAMS[dialect]: model.url for dialect, model in models.items()}, policy)
         own = {"ORDERS_URL": shop, "ORDERS_TOKEN": tokens[GATE], "SESSION_KEY": session_key}
         gate = await stack.enter_async_context(running(folder, {**environment, **own}))

@@ -38,18 +38,13 @@ def _table(rows: Sequence[tuple[Played, Sequence[Receipt]]]) -> Table:
     for heading, ratio, width in zip(_HEADINGS, _RATIOS, _WIDTHS, strict=True):
         table.add_column(heading, ratio=ratio, width=width, overflow="fold")
     for played, receipts in rows:
-        says, reads, back_end = _says(played), Text(played.reads), Text("\n".join(_back_end(played)))
+        said, back_end = _said(played, len(receipts)), Text("\n".join(_back_end(played)))
         if not receipts:
-            table.add_row(says, Text("no call", "dim"), "", reads, back_end)
+            table.add_row(said[0][0], Text("no call", "dim"), "", said[0][1], back_end)
         for number, receipt in enumerate(receipts):
-            first = number == 0
-            table.add_row(
-                says if first else "",
-                Text(_call(receipt, "\n  ")),
-                _verdict(receipt, "\n"),
-                reads if first else "",
-                back_end if first else "",
-            )
+            says, reads = said[number] if number < len(said) else ("", "")
+            call, verdict = Text(_call(receipt, "\n  ")), _verdict(receipt, "\n")
+            table.add_row(says, call, verdict, reads, "" if number else back_end)
         table.add_section()
     return table
 
@@ -62,9 +57,21 @@ def _list(rows: Sequence[tuple[Played, Sequence[Receipt]]]) -> Group:
             Padding(Text.assemble(_call(receipt, " "), ": ", _verdict(receipt, " ")), (0, 0, 0, 2))
             for receipt in receipts
         ]
+        if played.case.answers:
+            lines.append(Padding(Text(f"Then: {played.case.answers}"), (0, 0, 0, 2)))
         lines.append(Padding(Text(f'"{played.reads}"'), (0, 0, 0, 2)))
         lines.append(Padding(Text(f"back end: {', '.join(_back_end(played))}", "dim"), (0, 0, 1, 2)))
     return Group(*lines)
+
+
+def _said(played: Played, rows: int) -> list[tuple[Text, Text]]:
+    """What the customer says and reads; an answer has its own row, where there is one."""
+    if not played.case.answers:
+        return [(_says(played), Text(played.reads))]
+    if rows == 1 or not played.heard:
+        return [(Text.assemble(_says(played), "\nThen: ", played.case.answers), Text(played.reads))]
+    *asked, done = played.heard
+    return [(_says(played), Text(" ".join(asked))), (Text(f"Then: {played.case.answers}"), Text(done))]
 
 
 def _says(played: Played) -> Text:

@@ -277,3 +277,21 @@ def test_a_confirmed_history_ends_with_the_question_and_a_yes(entries: list[Entr
     assert any(entry.text == "yes" for entry in users if entry.turn == turn)
     assert all(isinstance(entry, Said) and entry.author is Author.ASSISTANT for entry in asking)
     assert any(isinstance(entry, Said) and entry.text == QUESTION for entry in asking)
+
+
+@pytest.mark.parametrize(
+    ("when", "amount", "is_asked"),
+    [
+        ("args.amount > 20.00 USD", "20", False),
+        ("args.amount > 20.00 USD", "20.01", True),
+        ("contains(args.lines[*].sku, 'x')", "20", True),  # no lines: it cannot be told, so it is asked
+    ],
+)
+def test_only_the_calls_that_it_says_are_asked_about(when: str, amount: str, is_asked: bool) -> None:
+    """`when` says which; what it cannot tell is asked about."""
+    desk = pipeline(POLICY.replace("confirm: user", f'confirm: {{when: "{when}"}}'))
+    answer = desk.screen(proposal("refund", f'{{"order":"A1001","amount":{amount}}}'), context())
+
+    assert isinstance(answer, Needs) is is_asked
+    if not isinstance(answer, Needs):
+        assert (answer.ruling, answer.reason) == (Ruling.ALLOW, "")

@@ -48,6 +48,7 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
     ("ACTION", "rules"): (action("value: args.n"), action("value: args.n, rules: [{forbid: r}]")),
     ("TOOL", "confidence"): (asking(""), asking(", confidence: args.c")),
     ("TOOL", "confirm"): (asking(""), asking(", confirm: user")),
+    ("CONFIRM", "when"): (asking(", confirm: {when: args.c > 1}"), asking(", confirm: {when: args.c > 2}")),
     ("CONFIDENCE", "value"): (asking(", confidence: {value: args.c}"), asking(", confidence: {value: args.d}")),
     ("CONFIDENCE", "clarify_below"): (
         asking(", confidence: {value: args.c}"),

@@ -75,6 +75,8 @@ REFUSED = {
     "a bound above one": (asking(", confidence: {value: args.c, clarify_below: 80}"), "must be from 0 to 1, got"),
     "a yes to untyped arguments": (f"{HEAD}  u: {{confirm: user}}\n", "declare them in `arguments`"),
     "a yes of another": (asking(", confirm: operator"), "operator"),
+    "a yes to what is no question": (asking(", confirm: {when: args.c}"), "a condition is true or false"),
+    "a yes to nothing": (asking(", confirm: {}"), "'when' is required"),
     "a language of no field": (f"{HEAD}reply_language: session.lang\n", "'session.lang' is not declared"),
     "no language": (f"{HEAD}reply_language: German\n", "nor a language tag such as en or pt-BR"),
 }
@@ -140,3 +142,5 @@ def test_the_matrix_is_told_cell_by_cell() -> None:
     assert "Asked back (low_confidence) where args.c is below 0.80" in asked
     assert "the gate asks the customer whether exactly this call is wanted (confirm)" in asked
     assert "in the language that session.id names" in asked
+    some = explain(load(asking(", confirm: {when: args.c > 2}")), "u")
+    assert "  Of calls where args.c is more than 2:\n  Where all else allows it, the gate asks" in some

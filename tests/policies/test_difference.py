@@ -157,6 +157,7 @@ def test_two_sentences_that_differ_by_a_figure(old: str, new: str, figures: obje
 ONE_TOOL = "tools: {t: {%s}}\n"
 ANSWERED = "A refused call of t is answered by"
 ASKED = "arguments: {a: {type: string}}"
+COUNTED = "arguments: {n: {type: number}}"
 
 
 @pytest.mark.parametrize(
@@ -167,6 +168,16 @@ ASKED = "arguments: {a: {type: string}}"
         ("", "batch: all_or_nothing", "Where t is called, one refusal of the turn refuses all its calls."),
         ("batch: all_or_nothing", "", "A refusal beside t refuses it no more."),
         (ASKED, f"{ASKED}, confirm: user", "The customer is asked for a yes to t before each call."),
+        (
+            f"{ASKED}, confirm: user",
+            f"{ASKED}, confirm: {{when: args.a == 'x'}}",
+            'The customer is asked for a yes to t where args.a is "x" instead of before each call.',
+        ),
+        (
+            f"{COUNTED}, confirm: {{when: args.n > 5}}",
+            f"{COUNTED}, confirm: {{when: args.n > 7}}",
+            "The figure by which the customer is asked for a yes to t rises from 5 to 7.",
+        ),
         (f"{ASKED}, confirm: user", ASKED, "The customer is asked for a yes to t no more."),
         (
             "limits: [{forbid: malformed, once_per: args.a}]",

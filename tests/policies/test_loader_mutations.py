@@ -175,7 +175,7 @@ def test_the_table_of_effects_is_complete() -> None:
     tables = ("TOP", "IDENTITY", "SESSION_FIELD", "REASON", "SYSTEM_REASON", "FACT", "FACT_KEY", "FACT_FIELD")
     tables += ("TOOL", "DEFAULTS", "ARGUMENT", "RULE", "ALLOW", "LIST", "EGRESS", "LIMIT", "RESULT", "RESULT_ERROR")
     tables += ("APPROVALS", "OPERATOR")
-    tables += ("CASES", "CASE_SOURCE", "ACTION", "CONFIDENCE", "STRUCTURED")
+    tables += ("CASES", "CASE_SOURCE", "ACTION", "CONFIRM", "CONFIDENCE", "STRUCTURED")
     assert {(table, key) for table in tables for key in getattr(keys, table)} == EFFECTS.keys() | ONE_VALUE | IN_FILES
     with pytest.raises(PolicyError):
         load_policy_text("language: 2\npolicy: p\n")

@@ -26,7 +26,7 @@ async def test_without_a_gate_the_model_gets_its_way(lane) -> None:
     assert [received.refused for received in provider.received] == [""] * len(provider.received)
     paid = {(refund.order_id, refund.amount) for refund in back_end.refunds}
     own = {(f"{lane.letter}{number}", cents) for number, cents in (("1001", 12000), ("1002", 84700), ("1003", 8900))}
-    sly = {(f"{lane.letter}1004", 15000), (f"{lane.letter}1005", 64000)}
+    sly = {(f"{lane.letter}{number}", cents) for number, cents in (("1004", 15000), ("1005", 64000), ("1006", 32000))}
     assert paid == own | sly | {(STRANGER.id, 12000)}
 
 

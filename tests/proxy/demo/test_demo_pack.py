@@ -15,7 +15,7 @@ from interceptors.decisions import Needs
 from interceptors.history import Author, History, Said
 from interceptors.pipeline import Pipeline
 from interceptors.strict_json import parse
-from interceptors.usage import unused
+from interceptors.usage import Usage, UsageKey, unused
 from policies.loader import load_policy
 from policies.model import Ruling
 from proxy.demo.backend import Order
@@ -48,10 +48,12 @@ def decide(name, arguments, known, subject=ADA, says=""):
         document = None if order is None else parse(orjson.dumps(order.document(NOW)))
         missing = FactFailed(FactFailure.MISSING, NOW)
         facts[key] = missing if document is None else FactDocument(document, NOW)
+    usages: dict[UsageKey, Usage] = {}
     decision = PIPELINE.decide(proposal, context, facts)
-    if isinstance(decision, Needs):
-        decision = PIPELINE.decide(proposal, context, facts, {key: unused(key) for key in decision.usages})
-    assert not isinstance(decision, Needs)
+    while isinstance(decision, Needs):  # the limits, and then when the customer was asked
+        assert not usages.keys() & set(decision.usages)
+        usages |= {key: unused(key) for key in decision.usages}
+        decision = PIPELINE.decide(proposal, context, facts, usages)
     return decision, answer.facts
 
 
@@ -64,7 +66,8 @@ def test_the_cases_of_the_demo(lane) -> None:
         decided = [decide(call.name, parse(call.arguments.encode()), known, subject, case.says) for call in calls]
         found = [(one.tool, one.ruling.value, one.reason) for one, _ in decided]
 
-        assert found == [(one.tool, one.ruling, one.reason) for one in case.verdicts], case.title
+        proposed = case.verdicts[: len(calls)]  # what follows an answer of the customer is decided by the whole gate
+        assert found == [(one.tool, one.ruling, one.reason) for one in proposed], case.title
         replies = " ".join(one.reply for one, _ in decided if one.ruling is not Ruling.ALLOW)
         assert not replies or case.reads in replies
         assert not case.untouched or not any(asked for _, asked in decided)
@@ -73,7 +76,9 @@ def test_the_cases_of_the_demo(lane) -> None:
 TABLE = [
     ("as it should be", {}, {}, ADA, "allow", ""),
     ("the whole of what was paid", {"amount": Decimal("600.00")}, {"paid": 60000}, ADA, "escalate", "over_limit"),
-    ("exactly the limit", {"amount": Decimal("500.00")}, {}, ADA, "allow", ""),
+    ("the most that is paid unasked", {"amount": Decimal("250.00")}, {}, ADA, "allow", ""),
+    ("a cent more", {"amount": Decimal("250.01")}, {}, ADA, "clarify", "confirm"),
+    ("exactly the limit", {"amount": Decimal("500.00")}, {}, ADA, "clarify", "confirm"),
     ("a cent above the limit", {"amount": Decimal("500.01")}, {}, ADA, "escalate", "over_limit"),
     ("the last day of the window", {}, {"delivered_days_ago": 14}, ADA, "allow", ""),
     ("a day later", {}, {"delivered_days_ago": 15}, ADA, "forbid", "outside_window"),
