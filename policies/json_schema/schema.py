@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from policies.approvals import OnApproval, OperatorKind
-from policies.asking import Whose
+from policies.approvals import OnApproval
 from policies.documents import keys
 from policies.documents.scalars import SIMPLE_TYPES
 from policies.foreign import ProviderTool, UnknownResults
 from policies.guards import EgressList, ResultFormat
-from policies.json_schema import upkeep
+from policies.json_schema import asking, upkeep
 from policies.json_schema.words import WORDS
 from policies.limits import Calendar
 from policies.model import Batch, Category, Mode, OnRefusal, ToolEffect, UnknownTools
@@ -26,7 +25,6 @@ Schema: TypeAlias = dict[str, Any]
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _TEXT: Final[Schema] = {"type": "string", "minLength": 1}
-_NUMBER: Final[Schema] = {"type": "number"}
 _FLAG: Final[Schema] = {"type": "boolean"}
 _EXPRESSION: Final[Schema] = {"type": ["string", "number", "boolean"]}
 _DURATION: Final[Schema] = {"type": "string", "pattern": "^[0-9]+[dhms]$"}
@@ -166,8 +164,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "not_executed_when": _EXPRESSION,
         "inject": _TEXT,
         "fee_schedule": _ref("FEE_SCHEDULE"),
-        "confidence": _either(_TEXT, _ref("CONFIDENCE")),
-        "confirm": _either(_one_of(Whose), _ref("CONFIRM")),
+        **asking.TOOL_FORMS,
         "on_approval": _one_of(OnApproval),
         **upkeep.TOOL_FORMS,
     },
@@ -204,8 +201,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "fact_counts": _EXPRESSION,
     },
     "FEE_SCHEDULE": {**dict.fromkeys(keys.FEE_SCHEDULE, _TEXT), "inject": {"type": ["string", "boolean"]}},
-    "CONFIRM": {"when": _EXPRESSION},
-    "CONFIDENCE": {"value": _TEXT, "clarify_below": _NUMBER, "escalate_below": _NUMBER},
+    **asking.FORMS,
     **upkeep.forms({"fields": _FIELDS, "format": _one_of(ResultFormat)}),
     "CASES": {
         "case": _either(_TEXT, _ref("CASE_SOURCE")),
@@ -217,14 +213,6 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
     },
     "CASE_SOURCE": {"tool": _TEXT, "argument": _TEXT},
     "ACTION": {"value": _EXPRESSION, "max": _EXPRESSION, "rules": _list(_ref("RULE"))},
-    "APPROVALS": {
-        "approvers": {**_list(_TEXT), "minItems": 1},
-        "quorum": {"type": "integer", "minimum": 1, "maximum": 16},
-        "answer_within": _DURATION,
-        "valid_for": _DURATION,
-        "open_max": {"type": "integer", "minimum": 1, "maximum": 100_000},
-    },
-    "OPERATOR": {"token": _TEXT, "kind": _one_of(OperatorKind), "tools": _list(_TEXT)},
     "RULINGS": _OUTCOME,
     "STRUCTURED": {"as": _TEXT},
 }

@@ -98,7 +98,7 @@ class Case:
 
 def cases(lane: Lane) -> tuple[Case, ...]:
     """The cases in the order of the table, with the order numbers of that lane's customer."""
-    return (*_plain_cases(lane), *_sly_cases(lane))
+    return (*_plain_cases(lane), *_sly_cases(lane), _asked_case(lane))
 
 
 def script(lanes: Sequence[Lane] = LANES) -> Script:
@@ -147,7 +147,7 @@ def _plain_cases(lane: Lane) -> tuple[Case, ...]:
 
 
 def _sly_cases(lane: Lane) -> tuple[Case, ...]:
-    d, e, larger, unknown = (f"{lane.letter}{number}" for number in ("1004", "1005", "1006", "9999"))
+    d, e, unknown = (f"{lane.letter}{number}" for number in ("1004", "1005", "9999"))
     lookup = Call("lookup_order", _json({"order_id": d}))
     refund = _refund_call(d, "150.00")
     chair = Text(f"Order {d} is an ex-display chair.")
@@ -183,17 +183,21 @@ def _sly_cases(lane: Lane) -> tuple[Case, ...]:
             verdicts=(Verdict("process_refund", "escalate", "over_limit"),),
             reads="needs a colleague's approval",
         ),
-        Case(
-            title="$320, on the customer's yes",
-            says=f"My office chair, order {larger}, is not as described. I want the $320 back.",
-            turns=_refund(larger, "320.00"),
-            answers=lane.yes,
-            then=_refund(larger, "320.00"),
-            verdicts=(Verdict("process_refund", "clarify", "confirm"), Verdict("process_refund", "allow")),
-            reads="Shall I do exactly this?",
-            refunds=((larger, 32000),),
-            never="colleague",
-        ),
+    )
+
+
+def _asked_case(lane: Lane) -> Case:
+    larger = f"{lane.letter}1006"
+    return Case(
+        title="$320, on the customer's yes",
+        says=f"My office chair, order {larger}, is not as described. I want the $320 back.",
+        turns=_refund(larger, "320.00"),
+        answers=lane.yes,
+        then=_refund(larger, "320.00"),
+        verdicts=(Verdict("process_refund", "clarify", "confirm"), Verdict("process_refund", "allow")),
+        reads="Shall I do exactly this?",
+        refunds=((larger, 32000),),
+        never="colleague",
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from policies.documents import keys
-from policies.json_schema import json_schema
+from policies.json_schema import asking, json_schema
 from policies.json_schema.words import WORDS
 from policies.yaml_reader import read_yaml
 from proxy.cli import cli
@@ -122,3 +122,16 @@ def test_the_command_prints_it() -> None:
     found = CliRunner().invoke(cli, ["check", "--schema"])
     assert (found.exit_code, orjson.loads(found.stdout)) == (0, SCHEMA)
     assert not re.search(r'"description": ""', found.stdout)
+
+
+def test_what_asks_has_a_form_of_its_own() -> None:
+    """Each key by which a tool or a case asks people says more to an editor than that it is there."""
+    assert {name: set(forms) for name, forms in asking.FORMS.items()} == {
+        name: set(getattr(keys, name)) for name in ("CONFIRM", "CONFIDENCE", "APPROVALS", "OPERATOR")
+    }
+    assert (
+        problems("language: 1\npolicy: p\ntools: {t: {arguments: {n: {type: number}}, confirm: {when: args.n > 1}}}\n")
+        == []
+    )
+    assert problems("language: 1\npolicy: p\ntools: {t: {confirm: operator}}\n")
+    assert problems("language: 1\npolicy: p\ntools: {t: {confirm: {}}}\n")
