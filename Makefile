@@ -84,7 +84,7 @@ property: $(READY) ## Random conversations before the strict provider: 100,000 t
 
 conformance: examiner $(READY) $(EXAMINER_VENV)/.ready ## Examine the gate on recorded exchanges (needs ../shared)
 	$(EXAMINER_VENV)/bin/python $(EXAMINER)/run.py --callgate $(BIN)/callgate \
-		--formats anthropic-messages,openai-chat --chunking whole,bytes,random $(CONFORMANCE)
+		--formats anthropic-messages,openai-chat,openai-responses,gemini-generate --chunking whole,bytes,random $(CONFORMANCE)
 
 drift: $(READY) ## Say what the newest SDKs know that the tables of endpoints and types do not
 	$(BIN)/python -m venv --clear $(DRIFT_VENV)
