@@ -90,7 +90,7 @@ async def test_an_unexamined_route_passes_with_a_receipt_and_the_others_do_not(t
             ("GET", "/v1/embeddings"),
             ("POST", "/v1/embeddings/"),
             ("POST", "/v1//embeddings"),
-            ("POST", "/v1/responses"),
+            ("POST", "/v1/audio/speech"),
             ("POST", "/v1/files"),
             ("DELETE", "/v1/chat/completions"),
             ("POST", "/v1/x/../chat/completions"),

@@ -392,7 +392,7 @@ def test_a_structured_result_has_the_fields_of_the_design() -> None:
         "isRetryable": False,
         "reason": "big",
         "message": "Betrag 600.00 USD",
-        "next": "A person decides this call; do not repeat it.",
+        "next": "A person decides this call. Once it is approved, make the same call again, unchanged.",
         "receipt": "rc_1",
         "escalation": "esc_1",
     }
