@@ -7,7 +7,8 @@ Every route is mediated, passed on unexamined because the configuration or a dia
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import unquote
 
 from proxy.wire.elsewhere import elsewhere
 from proxy.wire.paths import Address, variables_of
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
 
 _ENCODED_TRICKS = ("%2f", "%5c", "%2e", "%00", "%25")
+_VERBS: Final = frozenset(
+    verb.lower() for dialect in DIALECTS for path in dialect.paths if (verb := path.rpartition("}")[2])[:1] == ":"
+)
+"""By which Google's paths name a create call, behind the name of a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,8 @@ def route(
                 return Mediated(dialect, name, target, at) if name in upstreams else _missing(dialect, name)
     upstream, rest = next((reading for reading in readings if reading[0]), readings[0])
     target, name = rest + question + query, upstream or provider
-    passive = [dialect for dialect in DIALECTS if any(_fits(method, rest, row) for row in dialect.passive)]
+    shown = () if _names_a_create_call(rest) else DIALECTS
+    passive = [dialect for dialect in shown if any(_fits(method, rest, row) for row in dialect.passive)]
     if passive:
         dialect = next((each for each in passive if each.provider == name), passive[0])
         name = upstream or (provider if any(each.provider == provider for each in passive) else dialect.provider)
@@ -130,6 +136,13 @@ def _missing(dialect: Dialect, upstream: str) -> Refused:
 
 def _fits(method: str, path: str, row: tuple[str, str]) -> bool:
     return method == row[0] and variables_of(row[1], path) is not None
+
+
+def _names_a_create_call(path: str) -> bool:
+    """Whether what stands for the id of a model names a method behind it: with a body, and by a server that minds no
+    method, such a read is a create call."""
+    read = unquote(path).lower()
+    return any(verb in read for verb in _VERBS)
 
 
 def _oddity(path: str) -> str:

@@ -81,7 +81,7 @@ def rebuilt(
             items += [] if reply is None else [reply]
         elif item.get("type") == REASONING and identity in shown.sealed:
             items.append(envelope.edited(own, id=shown.sealed[identity]))
-        elif kind is not Kind.CALL:
+        elif kind is not Kind.CALL and found is None:  # one of no table that was judged leaves as often as it was
             items.append(own)
     return [*items, *shown.added]
 
