@@ -108,6 +108,7 @@ def _expressions(tool: Tool) -> Iterator[Expression]:
 
 def _paths(case: Case, row: str) -> set[Path]:
     """What the rule of a row reads of facts and of the session; of a row without such a rule, all that the tool reads.
+    An amount that is put in is read by people, whatever the row.
 
     A row of the matrix is of all its cells: the case and the segment say which of them holds.
     """
@@ -124,7 +125,11 @@ def _paths(case: Case, row: str) -> set[Path]:
     read = {path for one in found or _expressions(tool) for path in one.paths}
     if tool.matrix is not None and isinstance(tool.matrix.cases.source, CaseOfSession):
         read.add(("session", tool.matrix.cases.source.field))
-    return {path for path in read if path[0] not in _OWN}
+    kept = {path for path in read if path[0] not in _OWN}
+    fees = tool.fee_schedule
+    if fees is not None and fees.injects:  # the model did not write it, so the call's digest does not hold it
+        kept.add(("args", fees.amount))
+    return kept
 
 
 def _digest_at(case: Case, path: Path) -> str:
