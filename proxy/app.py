@@ -17,6 +17,7 @@ from proxy.admin.access import Persons, first_owner, remove_address, write_addre
 from proxy.admin.app import Collaborators, admin_app
 from proxy.admin.decide import Deciding
 from proxy.approvals import Approvals
+from proxy.background import meanwhile
 from proxy.clock import utc_now
 from proxy.connected import Connected, check_together, connect_settings
 from proxy.console.app import add_console
@@ -88,12 +89,13 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         agents = await _start(stack, _agent_runner(listener, settings), settings.listen)
         gc.collect()
         gc.freeze()  # what serves all requests need not be walked again and again: a whole collection halts the loop
-        sweeps = asyncio.gather(
+        sweeps = await stack.enter_async_context(AsyncExitStack())
+        for sweep in (
             end_retentions(settings.retain, store, made.ledger, logs),
             expire_held(store, utc_now, metrics.store_failed),
             made.courier.run(),
-        )
-        stack.callback(sweeps.cancel)
+        ):
+            await sweeps.enter_async_context(meanwhile(sweep))
         logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
         sys.stdout.write(f"listening on http://{agents.address}\n")
         sys.stdout.flush()
@@ -102,7 +104,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         logs.event(Event.DRAINING, listener="agent")
         await agents.stop()
         await admin.stop()
-        sweeps.cancel()
+        await sweeps.aclose()
         await outcomes.close()
         await settling.close()
         _last_words(store, logs)

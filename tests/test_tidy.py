@@ -146,3 +146,10 @@ def test_a_loaded_event_loop_is_seen(root: Path) -> None:
 def _loaded(root: Path, program: str) -> str:
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(root)!r}); {program}"]
     return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+
+
+def test_each_decision_has_a_number_of_its_own(root: Path) -> None:
+    """Two notes of one number cannot be named by it."""
+    numbers = [path.name.partition("-")[0] for path in (root / "docs/decisions").glob("*.md")]
+
+    assert sorted(numbers) == sorted(set(numbers))

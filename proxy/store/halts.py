@@ -36,7 +36,12 @@ class HaltLook:
         """Raises `StoreError`."""
         self._flag = shared_byte(state / HALT_FLAG)
         self._flag[0] = _ASK  # what it says may be a backup's
-        self._connection = open_reading(state, busy_timeout_ms=0)
+        self._connection = open_reading(state)  # which may wait: another process may be recovering the log just now
+        try:
+            self._connection.execute("PRAGMA busy_timeout = 0")
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise StoreError(f"the halt cannot be read: {error}") from error
 
     def is_halted(self) -> bool:
         """Raises `StoreError`."""

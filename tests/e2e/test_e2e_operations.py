@@ -86,7 +86,11 @@ async def test_a_signal_lets_an_open_stream_end_and_takes_no_other(tmp_path: Pat
             answer = heard(dialect, 200, {"content-type": "text/event-stream"}, body)
             assert [call.name for call in answer.calls] == ["note", "ping"]
             assert await gate.ended() == 0
-            (head,) = (each for each in gate.events() if each["event"] == "chain_head")
+            events = gate.events()
+            assert [each for each in events if each["event"] == "library"] == [], (
+                "what ends is cancelled and waited for"
+            )
+            (head,) = (each for each in events if each["event"] == "chain_head")
             result = await _cli("receipts", "verify", "--state", str(gate.state))
             assert result.exit_code == 0
             assert f"head {head['writer']}:{head['seq']}:{head['hash']}" in result.stdout.splitlines()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from interceptors.chain import GENESIS, Head
+from interceptors.chain import GENESIS, Head, stamp
 from interceptors.receipts import ErasureCause, Kind
 from interceptors.verification import Fault
 from policies.model import Ruling
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from interceptors.verification import Report
     from proxy.store import Store
+    from proxy.store.transaction import Transaction
 
 MARK = "a-sentence-that-only-this-customer-wrote"
 
@@ -182,3 +183,36 @@ async def test_a_forged_prefix_does_not_verify(store: Store, state: Path) -> Non
     report = await asyncio.to_thread(ask)
 
     assert [finding.fault for finding in report.findings] == [Fault.UNLINKED]
+
+
+@pytest.mark.parametrize(
+    ("reservation", "settled", "days", "is_kept"),
+    [
+        (None, None, 9, False),
+        (None, "unknown", 9, False),  # it held nothing: that its result said nothing is no reason to keep it
+        (None, "executed", 9, False),
+        ("rv_1", "held", 9, True),
+        ("rv_1", "unknown", 9, True),
+        ("rv_1", "executed", 9, False),
+        ("rv_1", "not_executed", 9, False),
+        (None, "unknown", 1, True),
+    ],
+)
+async def test_an_old_release_stays_only_while_it_holds_something(
+    store: Store, reservation: str | None, settled: str | None, days: int, is_kept: bool
+) -> None:
+    """What a call holds and nobody has settled keeps it, at any age; nothing else does."""
+
+    def put(transaction: Transaction) -> None:
+        transaction.connection.execute(
+            "INSERT INTO releases (receipt, tenant, call_id, tool, argument_digest, subject, time, reservation, state)"
+            " VALUES ('rc_1', 't', 'id', 'refund', 'd', '', ?, ?, ?)",
+            (stamp(NOW - days * DAY), reservation, settled),
+        )
+
+    await store._writer.run(put)
+
+    await store.retain(receipts_before=NOW - 5 * DAY, payloads_before=NOW - 5 * DAY, at=NOW)
+
+    (count,) = await store.read(lambda reader: reader._connection.execute("SELECT count(*) FROM releases").fetchone())
+    assert count == int(is_kept)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.store import Entry, StateFolderError, StoreError, open_store
-from proxy.store.folder import HALT_FLAG
+from proxy.store.folder import DATABASE, HALT_FLAG
+from proxy.store.halts import HaltLook
 from tests.proxy.store.samples import NOW, Faults, decided
 
 if TYPE_CHECKING:
@@ -129,3 +134,36 @@ def test_the_look_never_differs_from_the_database(
                 assert (one.is_halted(), other.is_halted()) == (committed, committed)
 
     asyncio.run(live())
+
+
+async def test_the_look_is_opened_while_another_process_holds_the_database(state: Path) -> None:
+    """Opening waits for who holds the database for a moment; a look afterwards waits for nobody."""
+    async with await _open(state) as store:
+        await store.commit([Entry(decided())])
+
+    def held(seconds: float, taken: threading.Event) -> None:
+        with contextlib.closing(sqlite3.connect(state / DATABASE, isolation_level=None)) as other:
+            other.execute("PRAGMA locking_mode = EXCLUSIVE")
+            other.execute("BEGIN EXCLUSIVE")
+            taken.set()
+            time.sleep(seconds)
+            other.execute("ROLLBACK")
+
+    def opened(seconds: float) -> threading.Thread:
+        taken = threading.Event()
+        holder = threading.Thread(target=held, args=(seconds, taken))
+        holder.start()
+        assert taken.wait(5)
+        return holder
+
+    def look() -> None:
+        holder = opened(0.2)
+        try:
+            waited = HaltLook(state)
+        finally:
+            holder.join()
+        assert waited.is_halted() is False
+        assert waited._connection.execute("PRAGMA busy_timeout").fetchone() == (0,)
+        waited.close()
+
+    await asyncio.to_thread(look)
