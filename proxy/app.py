@@ -89,22 +89,20 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         agents = await _start(stack, _agent_runner(listener, settings), settings.listen)
         gc.collect()
         gc.freeze()  # what serves all requests need not be walked again and again: a whole collection halts the loop
-        sweeps = await stack.enter_async_context(AsyncExitStack())
-        for sweep in (
+        sweeps = (
             end_retentions(settings.retain, store, made.ledger, logs),
             expire_held(store, utc_now, metrics.store_failed),
             made.courier.run(),
-        ):
-            await sweeps.enter_async_context(meanwhile(sweep))
-        logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
-        sys.stdout.write(f"listening on http://{agents.address}\n")
-        sys.stdout.flush()
-        await stopping.wait()
-        listener.is_draining = True
-        logs.event(Event.DRAINING, listener="agent")
-        await agents.stop()
-        await admin.stop()
-        await sweeps.aclose()
+        )
+        async with meanwhile(*sweeps):
+            logs.event(Event.STARTED, listener="agent", address=str(agents.address), policy=_name(policy))
+            sys.stdout.write(f"listening on http://{agents.address}\n")
+            sys.stdout.flush()
+            await stopping.wait()
+            listener.is_draining = True
+            logs.event(Event.DRAINING, listener="agent")
+            await agents.stop()
+            await admin.stop()
         await outcomes.close()
         await settling.close()
         _last_words(store, logs)

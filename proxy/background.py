@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -12,12 +11,15 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def meanwhile(work: Coroutine[None, None, None]) -> AsyncIterator[None]:
-    """Runs until the body ends, and is then cancelled and waited for; what it raised before is raised there."""
-    task = asyncio.create_task(work)
+async def meanwhile(*work: Coroutine[None, None, None]) -> AsyncIterator[None]:
+    """All of it runs until the body ends, and is then cancelled and waited for; what one raised is raised there."""
+    tasks = [asyncio.create_task(each) for each in work]
     try:
         yield
     finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        for task in tasks:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+    for error in ended:
+        if error is not None and not isinstance(error, asyncio.CancelledError):
+            raise error

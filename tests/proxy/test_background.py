@@ -24,7 +24,7 @@ async def test_it_ends_with_the_body_and_says_nothing() -> None:
             await asyncio.sleep(0)
             ended.append("work")
 
-    async with meanwhile(work()), meanwhile(work()):
+    async with meanwhile(work(), work()):
         await asyncio.sleep(0)
     gc.collect()
 
