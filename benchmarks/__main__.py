@@ -19,7 +19,6 @@ import click
 import uvloop
 
 from benchmarks.cells import CELLS, Cell, Measure
-from benchmarks.exchanges import POLICY
 from benchmarks.measure import Effort, Result, Sides, decision, measure
 from benchmarks.processes import BenchmarkError, Process, free_port, running
 
@@ -89,17 +88,17 @@ def _wanted(texts: tuple[str, ...]) -> list[Cell]:
 def _measured(cell: Cell, command: Sequence[str] | None, effort: Effort) -> Result:
     if cell.measure is Measure.DECISION:
         return decision(cell, effort)
-    with _sides(command) as sides:
+    with _sides(command, cell.policy) as sides:
         return uvloop.run(measure(cell, sides, effort))
 
 
 @contextmanager
-def _sides(command: Sequence[str] | None) -> Iterator[Sides]:
+def _sides(command: Sequence[str] | None, policy: str) -> Iterator[Sides]:
     """The gate (or, without a command, a second pass-through) and the pass-through, new for each cell."""
     with tempfile.TemporaryDirectory(prefix="callgate-bench-") as name:
         folder = Path(name)
         (folder / "state").mkdir(mode=0o700)
-        (folder / "policy.yaml").write_text(POLICY)
+        (folder / "policy.yaml").write_text(policy)
         python = [sys.executable, "-m"]
         with running("upstream", [*python, "benchmarks.upstream"], folder / "upstream.log") as upstream:
             beside = [*python, "benchmarks.passthrough", f"http://{upstream.host}"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from benchmarks.exchanges import Dialect, Exchange, exchange, hidden_exchange
+from benchmarks.edits import PRUNING_POLICY, edited_exchange
+from benchmarks.exchanges import POLICY, Dialect, Exchange, exchange, hidden_exchange
 
 KIB = 1024
 
@@ -27,6 +28,7 @@ class Cell:
     exchanges: tuple[Exchange, ...] = ()
     requests: int = 0
     connections: int = 8
+    policy: str = POLICY
 
 
 def _cpu(name: str, budget: float, requests: int, one: Exchange, connections: int = 8) -> Cell:
@@ -50,6 +52,8 @@ def _cells() -> tuple[Cell, ...]:
         found.append(_cpu(name, 1.5, requests, one, connections=4))
     hidden = hidden_exchange("history of 200 KB with a hidden turn", 200 * KIB)
     found.append(_cpu(hidden.name, 2.5, 400, hidden, connections=4))
+    edited = edited_exchange("history of 5 MB with three edited results", 5 * KIB * KIB)
+    found.append(Cell(edited.name, Measure.CPU, 2.5, (edited,), 40, 4, PRUNING_POLICY))
     name = "first byte of a paced stream"
     paced = exchange(name, Dialect.ANTHROPIC, streamed=True, call=False, seconds_before=0.02)
     found.append(Cell(name, Measure.FIRST_BYTE, 1.05, (paced,), 40, 1))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def call_of(view: View, number: int, identifier: str) -> CallSeen | None:
     """The call that a result in this turn answers: of the assistant turn before it. Old clients name the tool alone."""
-    calls = view.turns[number - 1].calls if number else []
+    calls = view.turns[number - 1].calls if number else ()
     return next((call for call in calls if identifier in (call.id, "" if call.id else call.name)), None)
 
 

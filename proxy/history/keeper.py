@@ -14,7 +14,9 @@ from proxy.history.deciding import decide, uses
 from proxy.history.view import Edited, View, edited
 from proxy.ledger.edits import Decision, Where
 from proxy.ledger.hidden import root_of
+from proxy.ledger.outline import Outlines
 from proxy.wire.seal import EDITED
+from proxy.wire.transcript import Side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
     from proxy.clock import Clock
     from proxy.ledger.edits import EditVault
     from proxy.ledger.hidden import Asker
+    from proxy.ledger.outline import Outline
     from proxy.wire.dialect import Dialect
+    from proxy.wire.transcript import Transcript
 
 BYTES_A_TOKEN = 4
 """Of JSON in English, where nothing better is known."""
@@ -64,6 +68,8 @@ class Histories:
     def __init__(self, vault: EditVault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
+        self._outlines = Outlines(with_calls=True)
+        self._generation = 0
 
     async def lift(self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject) -> Upward:
         """The request with its edits. A conversation that has none, under a policy that makes none, costs a look at
@@ -83,9 +89,11 @@ class Histories:
         is_plain = not is_used and _EDITED not in body
         if is_plain and not self._vault.knows(subject.tenant, root_of(transcript.opening())):
             return Upward(body)
-        view = View(transcript)
+        view = View(transcript, self._outline(dialect, transcript, subject.tenant))
         now = self._clock()
-        known = self._vault.find(subject.tenant, view.places)
+        # Decisions stand behind turns of the user's side.
+        places = [turn.after for turn in view.turns if turn.side is Side.USER]
+        known = self._vault.find(subject.tenant, places, view.root)
         decisions = {number: known[place] for number, place in enumerate(view.places) if place in known}
         if decisions:
             self._vault.touch(subject.tenant, [view.places[number] for number in decisions], now)
@@ -98,6 +106,14 @@ class Histories:
         found = edited(view, decisions, {})
         changed = transcript.body(found.messages) if found.is_changed else body
         return _upward(changed, found, where, decisions, newest, is_fresh=fresh is not None, before=len(body))
+
+    def _outline(self, dialect: Dialect, transcript: Transcript, tenant: str) -> Outline:
+        """Of what was erased or has expired nothing is remembered."""
+        if (generation := self._vault.generation()) != self._generation:
+            self._outlines.clear()
+            self._generation = generation
+        owner = f"{dialect.name}\0{tenant}".encode(errors="surrogatepass")
+        return self._outlines.of(owner, transcript, dialect.continuation.transcript)
 
 
 def _upward(

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from interceptors.edits import Edit
 from proxy.ledger.hidden import root_of
+from proxy.ledger.outline import outlined
 from proxy.wire.seal import edit_mark
-from proxy.wire.transcript import CHAIN_START, Content, Side, chained
+from proxy.wire.transcript import Content, Side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from proxy.ledger.edits import Decision, ResultEdit
-    from proxy.wire.transcript import HiddenResult, SideTurn, Transcript
+    from proxy.ledger.outline import Outline, Step
+    from proxy.wire.transcript import HiddenResult, Transcript
 
 _STATE_LENGTH = 24  # hex digits of a digest
 
@@ -32,19 +34,13 @@ class Repair:
 
 class View:
     """`turns` are those of the user's and the assistant's side, by whose numbers decisions name them. `places` names
-    the place behind each."""
+    the place behind each. `outline` is that of the request with its calls, where it is known."""
 
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, outline: Outline | None = None) -> None:
         self.transcript = transcript
-        self.all_turns = transcript.turns()
-        self.turns: list[SideTurn] = []
-        self.places: list[bytes] = []
-        before = CHAIN_START
-        for turn in self.all_turns:
-            if turn.side is not Side.SYSTEM:
-                before = chained(before, turn.meaning())
-                self.turns.append(turn)
-                self.places.append(before)
+        self.all_turns = outlined(transcript.turns(), with_calls=True) if outline is None else outline
+        self.turns: list[Step] = [turn for turn in self.all_turns if turn.side is not Side.SYSTEM]
+        self.places = [turn.after for turn in self.turns]
 
     @property
     def root(self) -> bytes:
@@ -88,22 +84,27 @@ def edited(view: View, decisions: Mapping[int, Decision], repairs: Mapping[int, 
     """The history with what was decided at its places, and with its pairs repaired. Thinking that depends on other
     edits than these is taken out (WIRE.md 1.7)."""
     results = _results(decisions)
+    touched = {*results, *repairs, *(number for number, each in decisions.items() if each.notice)}
     found, state = Edited(), _State()
-    number = -1
-    for turn in view.all_turns:
-        raw = list(view.transcript.messages[turn.first : turn.last + 1])
-        if turn.side is Side.SYSTEM:
-            found.messages += raw
-            continue
-        number += 1
+    messages = view.transcript.messages
+    copied = 0  # of the messages; those of turns that nothing is done to are taken in runs
+    for number, turn in enumerate(view.turns):
         if turn.side is Side.ASSISTANT:
-            raw = _opened(view.transcript, raw, state.mark, found)
-        else:
+            raw, is_same = _opened(view.transcript, messages[turn.first : turn.last + 1], state.mark, found)
+            if is_same:
+                continue
+        elif number in touched:
+            raw = list(messages[turn.first : turn.last + 1])
             raw = _with_results(view, number, raw, results.get(number, {}), found, state)
             raw = _noticed(view, number, raw, decisions.get(number), found, state)
             raw = _repaired(view, number, raw, repairs.get(number), found, state)
+        else:
+            continue
+        found.messages += messages[copied : turn.first]
         found.messages += raw
-    if (repair := repairs.get(number + 1)) is not None:
+        copied = turn.last + 1
+    found.messages += messages[copied:]
+    if (repair := repairs.get(len(view.turns))) is not None:
         found.messages += _repaired(view, None, [], repair, found, state)
     found.mark = state.mark
     return found
@@ -170,10 +171,13 @@ def _repaired(
     return raw
 
 
-def _opened(transcript: Transcript, raw: Sequence[bytes], mark: str, found: Edited) -> list[bytes]:
+def _opened(transcript: Transcript, raw: Sequence[bytes], mark: str, found: Edited) -> tuple[list[bytes], bool]:
+    """The messages of an assistant turn, and whether they are the same."""
     messages = []
+    is_same = True
     for message in raw:
         opened, removed = transcript.opened(message, mark)
         found.taken_out += removed
+        is_same = is_same and opened is message
         messages.append(opened)
-    return messages
+    return messages, is_same

@@ -6,6 +6,8 @@ whoever writes it first, and holds for every request that has this place in its 
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +19,13 @@ if TYPE_CHECKING:
 
     from proxy.ledger.strongbox import Strongbox
 
+READ_BYTES_MAX = 32 * 1024 * 1024
+"""Of decisions that are remembered, of all conversations."""
+_OVERHEAD = 400  # of one in memory
 _PLACES_A_QUESTION = 500
 _FIND = "SELECT place, sealed FROM edits WHERE place IN (?)"
+_NAMES_MAX = 2000
+_NAMES = f"SELECT place FROM edits WHERE root = ? LIMIT {_NAMES_MAX + 1}"  # noqa: S608 - own number
 _PUT = "INSERT OR IGNORE INTO edits (place, root, subject, expires, sealed) VALUES (?, ?, ?, ?, ?)"
 
 
@@ -66,9 +73,14 @@ class EditVault:
 
     def __init__(self, vault: Strongbox) -> None:
         self._vault = vault
+        self._read = _Read()
 
     def is_empty(self) -> bool:
         return self._vault.is_empty()
+
+    def generation(self) -> int:
+        """Another number each time that anything was removed, by any process."""
+        return self._vault.generation()
 
     def knows(self, tenant: str, root: bytes) -> bool:
         """Whether something was decided about a conversation of this tenant that began so."""
@@ -76,18 +88,29 @@ class EditVault:
         with self._vault.using() as connection:
             return connection.execute("SELECT 1 FROM edits WHERE root = ? LIMIT 1", (digest,)).fetchone() is not None
 
-    def find(self, tenant: str, places: Iterable[bytes]) -> dict[bytes, Decision]:
-        """What was decided at these places. What cannot be decrypted is not there."""
-        named = {self._vault.digest(b"edits place", tenant, place): place for place in places}
-        found: dict[bytes, Decision] = {}
+    def find(self, tenant: str, places: Iterable[bytes], root: bytes | None = None) -> dict[bytes, Decision]:
+        """What was decided at these places. What cannot be decrypted is not there. `root` is how their conversation
+        begins, where that is known: then what was found before is not asked for again."""
+        self._read.keep_up(self._vault.generation())
+        found, unknown = self._read.among(tenant, places)
+        if root is not None and not self._has_more(tenant, root, len(found)):
+            return found
+        named = {self._vault.digest(b"edits place", tenant, place): place for place in unknown}
         for digest, sealed in self._rows(list(named)):
             plain = self._vault.unseal(digest, sealed)
             try:
                 if plain is not None:
-                    found[named[digest]] = _decision.decode(plain)
+                    found[named[digest]] = decision = _decision.decode(plain)
+                    self._read.add(tenant, named[digest], decision, len(plain))
             except msgspec.MsgspecError:
                 continue
         return found
+
+    def _has_more(self, tenant: str, root: bytes, count: int) -> bool:
+        """Whether more than so many decisions may stand in conversations that begin so."""
+        digest = self._vault.digest(b"edits root", tenant, root)
+        with self._vault.using() as connection:
+            return len(connection.execute(_NAMES, (digest,)).fetchall()) > min(count, _NAMES_MAX)
 
     def decide(self, where: Where, decision: Decision, now: datetime) -> Decision:
         """Keep the decision, durably, unless there is one: the one that holds."""
@@ -104,15 +127,59 @@ class EditVault:
         """These places were needed: their time begins anew. Written at most once in a tenth of it."""
         until = now.timestamp() + self._vault.seconds
         due = until - self._vault.seconds / 10
-        rows = [(until, self._vault.digest(b"edits place", tenant, place), due) for place in places]
+        all_places = list(places)
+
+        def rows(some: Iterable[bytes]) -> list[tuple[float, bytes, float]]:
+            return [(until, self._vault.digest(b"edits place", tenant, place), due) for place in some]
+
         asked = "SELECT 1 FROM edits WHERE place = ? AND expires < ?"
+        ends = rows([*all_places[-1:], *all_places[:1]])
         with self._vault.using() as connection:
-            stale = [row for row in rows[-1:] + rows[:1] if connection.execute(asked, row[1:]).fetchone()]
-            if stale:
-                connection.executemany("UPDATE edits SET expires = ? WHERE place = ? AND expires < ?", rows)
+            if any(connection.execute(asked, row[1:]).fetchone() for row in ends):
+                connection.executemany("UPDATE edits SET expires = ? WHERE place = ? AND expires < ?", rows(all_places))
 
     def _rows(self, names: Sequence[bytes]) -> Iterable[tuple[bytes, bytes]]:
         for first in range(0, len(names), _PLACES_A_QUESTION):
             some = names[first : first + _PLACES_A_QUESTION]
             with self._vault.using() as connection:
                 yield from connection.execute(_FIND.replace("?", ",".join("?" * len(some))), some).fetchall()
+
+
+class _Read:
+    """Decisions that were read before, which never change; of what was erased or has expired nothing is remembered."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, bytes], tuple[Decision, int]] = OrderedDict()
+        self._bytes = 0
+        self._generation = 0
+        self._lock = threading.Lock()
+
+    def keep_up(self, generation: int) -> None:
+        """Forget everything where something was removed."""
+        with self._lock:
+            if generation != self._generation:
+                self._known.clear()
+                self._bytes, self._generation = 0, generation
+
+    def among(self, tenant: str, places: Iterable[bytes]) -> tuple[dict[bytes, Decision], list[bytes]]:
+        """What is known of these places, and those of which nothing is."""
+        found: dict[bytes, Decision] = {}
+        unknown: list[bytes] = []
+        with self._lock:
+            for place in places:
+                known = self._known.get((tenant, place))
+                if known is None:
+                    unknown.append(place)
+                else:
+                    found[place] = known[0]
+                    self._known.move_to_end((tenant, place))
+        return found, unknown
+
+    def add(self, tenant: str, place: bytes, decision: Decision, size: int) -> None:
+        with self._lock:
+            if (tenant, place) not in self._known:
+                self._known[tenant, place] = decision, size
+                self._bytes += size + _OVERHEAD
+            while self._bytes > READ_BYTES_MAX:
+                _, (_, removed) = self._known.popitem(last=False)
+                self._bytes -= removed + _OVERHEAD

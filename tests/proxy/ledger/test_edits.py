@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 
@@ -38,6 +39,33 @@ def test_the_first_decision_holds(box: Strongbox) -> None:
     assert vault.find("u", [b"place"]) == {}
     assert (vault.knows("t", b"root"), vault.knows("t", b"other"), vault.knows("u", b"root")) == (True, False, False)
     assert not vault.is_empty()
+
+
+def test_what_was_read_is_not_asked_for_again_until_something_goes(tmp_path: Path, box: Strongbox) -> None:
+    """What another process decided since is found; what it erased is not remembered."""
+    one, other = EditVault(box), EditVault(Strongbox(tmp_path, 100.0))
+    one.decide(WHERE, FIRST, NOW)
+    assert one.find("t", [b"place", b"later"], b"root") == {b"place": FIRST}
+    with patch.object(one._vault, "unseal", side_effect=AssertionError("read again")):
+        assert one.find("t", [b"place", b"later"], b"root") == {b"place": FIRST}
+    later = Where("t", b"later", b"root", "s" * 64)
+    other.decide(later, Decision(2.0), NOW)
+    assert one.find("t", [b"place", b"later"], b"root") == {b"place": FIRST, b"later": Decision(2.0)}
+    assert one.find("u", [b"place", b"later"], b"root") == {}
+    other._vault.erase("s" * 64)
+    assert one.find("t", [b"place", b"later"], b"root") == {}
+    other._vault.close()
+
+
+def test_what_is_remembered_of_decisions_is_bounded(box: Strongbox) -> None:
+    """In bytes; what went is read again."""
+    vault = EditVault(box)
+    with patch("proxy.ledger.edits.READ_BYTES_MAX", 2000):
+        for number in range(20):
+            vault.decide(Where("t", b"%d" % number, b"root", ""), Decision(float(number)), NOW)
+            assert vault._read._bytes <= 2000
+        places = [b"%d" % number for number in range(20)]
+        assert len(vault.find("t", places, b"root")) == 20
 
 
 def test_it_lives_as_long_as_it_is_needed(box: Strongbox) -> None:

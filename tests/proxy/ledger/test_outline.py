@@ -20,6 +20,7 @@ from proxy.ledger.vault import Vault
 from proxy.wire.anthropic import ANTHROPIC_MESSAGES
 from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION as ANTHROPIC
 from proxy.wire.chat_turn import CHAT_CONTINUATION as CHAT
+from proxy.wire.ollama_turn import OLLAMA_CONTINUATION as OLLAMA
 from proxy.wire.transcript import SideTurn
 
 if TYPE_CHECKING:
@@ -79,12 +80,43 @@ def test_a_history_that_came_before_is_not_read_again() -> None:
         assert len(read) == 202, "what was forgotten is read again"
 
 
+@given(st.integers(1, 12), st.integers(1, 12))
+def test_the_calls_of_a_history_are_remembered_with_it(first: int, second: int) -> None:
+    """What a request says of its calls and results is the same whether part of it came before or not; results of a
+    dialect without ids are told by the calls before them."""
+    said: list[Message] = [{"role": "user", "content": "x"}]
+    for n in range(6):
+        said.append(
+            {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "look", "arguments": {"n": n}}}]}
+        )
+        said.append({"role": "tool", "tool_name": "look", "content": f'{{"n": {n}}}'})
+    memory = Outlines(with_calls=True)
+    for messages in (said[:first], said[:second], said):
+        read = OLLAMA.transcript(orjson.dumps({"messages": messages}))
+        found = memory.of(b"t", read, OLLAMA.transcript)
+        assert found == outlined(read.turns(), with_calls=True)
+        results = [result.call for step in found for result in step.results]
+        assert results == [call.id for step in found for call in step.calls][: len(results)]
+
+
+def test_it_is_bounded_in_what_calls_hold() -> None:
+    """By the bytes of their messages: what was needed last is remembered."""
+    memory = Outlines(with_calls=True)
+    with patch("proxy.ledger.outline.CALL_BYTES_MAX", 1000):
+        for n in range(20):
+            block = {"type": "tool_use", "id": f"c{n}", "name": "put", "input": {"text": "x" * 300}}
+            result = {"type": "tool_result", "tool_use_id": f"c{n}", "content": ""}
+            talk: list[Message] = [{"role": "user", "content": f"{n}"}, {"role": "assistant", "content": [block]}]
+            of(memory, [*talk, {"role": "user", "content": [result]}, {"role": "assistant", "content": "a"}])
+            assert 300 < memory._call_bytes <= 1000
+
+
 def test_it_is_bounded() -> None:
     """In turns, whatever comes."""
     memory = Outlines(steps_max=100)
     for n in range(300):
         of(memory, [{"role": role, "content": f"{n} {m}"} for m in range(10) for role in ("user", "assistant")])
-        assert sum(map(len, memory._known.values())) == memory._steps <= 100
+        assert sum(len(outline) for outline, _ in memory._known.values()) == memory._steps <= 100
         assert len(memory._lengths) <= 101
 
 
