@@ -90,16 +90,14 @@ class Exchange:
         self._upstream = upstream
         self._headers = headers
         self._first = first  # what was read of the body already
-        self._dialect = dialect
-        self._scene = scene
+        self._dialect, self._scene = dialect, scene
         self._limits, self._deadline = limits, deadline
-        self._holds = holds
-        self._onward = onward
+        self._holds, self._onward = holds, onward
         self._streamed, self._leg = streamed, 0
         self._hearing = Hearing(dialect, revision.policy.pass_types, streamed=streamed, holds=texts.holds)
         self._gate = Gate(
             self._hearing.reader(),
-            dialect.writer(streamed),
+            onward.writer(streamed=streamed),
             limits.held_bytes_max,
             memory=onward.memory(revision, scene, limits, streamed=streamed, asks_again=texts.structured is not None),
             waits=waits or bool(revision.together),
@@ -209,6 +207,7 @@ class Exchange:
         is_broken = self.summary.ending is Ending.BROKEN
         status = Fault.UPSTREAM_FAILED.value if is_broken else self._upstream.status
         self.summary.status = status
+        await self._onward.keep_shown(self._scene)
         await self._down.send(status, self._headers)
         self._verdicts.left()
 
@@ -341,7 +340,7 @@ class Exchange:
             self._gate.next_leg()
         else:
             self._verdicts.next_leg()
-            writer = self._dialect.writer(streamed=False)
+            writer = self._onward.writer(streamed=False)
             writer.seal(self._onward.own_seal)
             self._gate.next_leg(self._hearing.reader(), writer)
         return []
@@ -363,6 +362,7 @@ class Exchange:
     async def _flush(self) -> None:
         """One write of all that may leave."""
         self._holds(self._gate.held_bytes)
+        await self._onward.keep_shown(self._scene)
         if await self._down.flush():
             self._verdicts.left()
 

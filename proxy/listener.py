@@ -121,7 +121,7 @@ class Listener:
         if view.tools.provider:
             body, view = await self._mind_tools(way, passage, body)
         ready, scene = await self._prepare(way.dialect, body, passage)
-        upstream = await self._open(way, "POST", up, ready.prepared.body, self._deadline(passage))
+        upstream = await self._open(way, "POST", up, ready.body, self._deadline(passage))
         onward = Onward(way.dialect, ready.prepared, self._with.ledger, self._leg_opener(way, up, view, passage))
         try:
             refuse_odd_head(upstream)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from proxy.answers import injects, may_hear_model
 from proxy.ledger.hidden import Refusal
+from proxy.ledger.items import collapsed
 from proxy.ledger.vault import new_hidden_id
 from proxy.turn_memory import TurnMemory
 from proxy.wire.registry import SIGNED
 from proxy.wire.seal import both_marks
+from proxy.wire.turn import Shows
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from proxy.limits import Limits
     from proxy.policy_source import Revision
     from proxy.turn_memory import Remembered
-    from proxy.wire.dialect import Dialect
+    from proxy.wire.dialect import Dialect, Writer
 
 
 class Onward:
@@ -40,6 +42,8 @@ class Onward:
         self._ledger = ledger
         self._open_leg = open_leg
         self._mark = ""
+        self._hidden = ""  # the mark, where there is such a turn
+        self._shows: list[Shows] = []
         self.legs: list[aiohttp.ClientResponse] = []
 
     @property
@@ -80,7 +84,7 @@ class Onward:
         body = self._dialect.continuation.continued(self._prepared.body, command.messages, command.output_tokens)
         if body is None:
             return None
-        leg = await self._open_leg(body)
+        leg = await self._open_leg(collapsed(self._dialect, body))
         if leg is not None:
             self.legs.append(leg)
         return leg
@@ -92,6 +96,8 @@ class Onward:
             for judgment in judgments
             if not judgment.is_allowed
         ]
+        if turn.messages:
+            self._hidden = self.mark
         await self._ledger.keep(
             self._dialect,
             self._prepared,
@@ -100,6 +106,19 @@ class Onward:
             tenant=scene.tenant,
             mark=self.mark,
         )
+
+    def writer(self, *, streamed: bool) -> Writer:
+        """One for the whole of a stream, or for one body."""
+        writer = self._dialect.writer(streamed)
+        if isinstance(writer, Shows):
+            self._shows.append(writer)
+        return writer
+
+    async def keep_shown(self, scene: Scene) -> None:
+        """Before the end of an answer leaves: what later requests may name of it."""
+        for writer in self._shows:
+            if items := writer.shown():
+                await self._ledger.items.keep(items, self._hidden, scene.tenant, scene.subject)
 
     async def ended(self, scene: Scene) -> None:
         """The turn is over, as its dialect ends one."""

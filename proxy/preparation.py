@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from proxy.admission import RefusedError
 from proxy.history.keeper import Subject
 from proxy.ledger.hidden import Asker
+from proxy.ledger.items import collapsed
 from proxy.ledger.vault import LedgerError
 from proxy.store import StoreError
 from proxy.wire import envelope
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """`prepared` holds the body that goes up."""
+    """`body` is what goes up; `prepared` holds it as it is read, with what stands behind the ids that it names."""
 
+    body: bytes
     prepared: Prepared
     heard: Heard
     upward: Upward
@@ -65,6 +67,7 @@ async def prepare(services: Services, dialect: Dialect, body: bytes, passage: Pa
         message = "the gate cannot tell at present what this conversation has sent before"
         raise RefusedError(Fault.OVERLOADED, "history_unavailable", message) from None
     passage.goes_up(prepared, upward.taken_out)
+    up = body if upward.body is prepared.client_body else collapsed(dialect, upward.body)
     if upward.body is not prepared.body or upward.mark:
         prepared = replace(prepared, body=upward.body, edits=upward.mark)
-    return Ready(prepared, heard, upward)
+    return Ready(up, prepared, heard, upward)

@@ -72,9 +72,18 @@ def context_of(body: Document, issued: Issued) -> list[Document] | HttpError:
         before = issued.stored[previous]
     elif name is not None:
         before = issued.conversations.get(str(name), [])
-    context = [*before, *items]
+    context = [*before, *(_resolved(item, issued) for item in items)]
     fault = next(_faults(items, context, issued), None)
     return context if fault is None else fault
+
+
+def _resolved(item: Document, issued: Issued) -> Document:
+    """What an item that is but an id stands for; one that is not known stays, and is refused."""
+    return issued.kept.get(str(item.get("id")), item) if _is_reference(item) else item
+
+
+def _is_reference(item: Document) -> bool:
+    return item.get("type") == "item_reference" or (item.get("type") is None and item.keys() <= {"id", "type"})
 
 
 def _faults(items: Sequence[Document], context: Sequence[Document], issued: Issued) -> Iterator[HttpError]:
@@ -86,20 +95,31 @@ def _faults(items: Sequence[Document], context: Sequence[Document], issued: Issu
 
 def _identity_faults(number: int, item: Document, issued: Issued) -> Iterator[HttpError]:
     own, kind = item.get("id"), item.get("type", "message")
-    if kind == "reasoning":
+    if _is_reference(item):
+        if len(item.keys() - {"type"}) != 1:
+            (more, *_) = sorted(item.keys() - {"type", "id"})
+            yield _error(
+                f"Unknown parameter: 'input[{number}].{more}'.", f"input[{number}].{more}", "unknown_parameter"
+            )
+        elif own not in issued.kept:
+            yield _error(_not_found(own, issued), "input", None, 404)
+    elif kind == "reasoning":
         sealed = item.get("encrypted_content")
         if own in issued.unkept and not sealed:
-            text = (
-                f"Item with id '{own}' not found. Items are not persisted when `store` is set to false. Try again with "
-                "`store` set to true, or remove this item from your input."
-            )
-            yield _error(text, "input", None, 404)
+            yield _error(_not_found(own, issued), "input", None, 404)
         elif own not in issued.unkept and own not in issued.kept:
             yield _error(f"Item with id '{own}' not found.", "input", None, 404)
         elif sealed and issued.sealed.get(str(own)) != sealed:
             yield _error("The encrypted content could not be verified.", "input", "invalid_encrypted_content")
     elif own is not None and not kind.endswith("output") and own not in issued.kept and own not in issued.unkept:
         yield _error(f"Item with id '{own}' not found.", f"input[{number}].id", None, 404)
+
+
+def _not_found(own: Any, issued: Issued) -> str:
+    why = (
+        " Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item"
+    )
+    return f"Item with id '{own}' not found." + (f"{why} from your input." if own in issued.unkept else "")
 
 
 def _pairs(context: Sequence[Document]) -> Iterator[HttpError]:

@@ -8,27 +8,32 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from proxy.ledger.hidden import NOBODY, Asker, Hidden, Refusal, Restored, nothing_hidden, restore, root_of
+from proxy.ledger.items import ShownItems
 from proxy.ledger.outline import Outlines
 from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
 from proxy.wire.seal import SEALED, both_marks
 from proxy.wire.standing import Held, pointer, pointer_turn
 from proxy.wire.transcript import CHAIN_START
+from proxy.wire.turn import OWN_TURN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from proxy.clock import Clock
-    from proxy.ledger.outline import Outline
+    from proxy.ledger.outline import Outline, Place
     from proxy.turn_memory import Remembered
     from proxy.wire.dialect import Dialect
     from proxy.wire.standing import Standing
     from proxy.wire.transcript import Transcript
 
 _SEALED = SEALED.encode()
+_SELECTS = b'"%s":"h' % OWN_TURN.encode()
+"""In a request that names items which were shown with a hidden turn: ids of entries begin so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,7 @@ class Ledger:
         self._vault = vault
         self._clock = clock
         self.failed = failed
+        self.items = ShownItems(vault, clock, failed)
         self._outlines = Outlines()
         self._generation = 0
 
@@ -73,6 +79,7 @@ class Ledger:
         Raises:
             envelope.EnvelopeError: its messages cannot be read.
         """
+        body = await self.items.known(dialect, body, tenant, asker.subject)
         try:
             if _SEALED not in body and self._vault.is_empty():
                 return Prepared(body, body, asker=asker)
@@ -142,14 +149,27 @@ class Ledger:
     def _restored(self, dialect: Dialect, body: bytes, tenant: str, asker: Asker) -> Prepared:
         transcript = dialect.continuation.transcript(body)
         root = root_of(transcript.opening())
-        if _SEALED not in body and not self._vault.knows(tenant, root):
+        selects = _SELECTS in body
+        if not selects and _SEALED not in body and not self._vault.knows(tenant, root):
             return Prepared(body, body, asker=asker)
         outline = self._outline(dialect, transcript, tenant)
-        found = restore(transcript, lambda places: self._vault.find(tenant, places, root), asker, outline)
+        marked = outline if selects else ()
+        found = restore(transcript, partial(self._found, tenant, root, marked), asker, outline)
         if found.entries:
             self._vault.touch(tenant, found.entries, self._clock())
         prepared = _prepared(body, found, transcript.body(found.messages) if found.is_changed else body)
         return replace(prepared, asker=asker)
+
+    def _found(self, tenant: str, root: bytes, marked: Outline, places: Sequence[Place]) -> dict[Place, list[Hidden]]:
+        """The entries of these places. Where the client names items that were shown with a hidden turn, their ids
+        select it, whatever became of the history before them; what the turn says confirms."""
+        found = self._vault.find(tenant, places, root)
+        named = {(mark, step.place) for step in marked if step.place is not None for mark in step.marks if mark}
+        for mark, place in named:
+            if not any(entry.id == mark for entry in found.get(place, ())):
+                fitting = [entry for entry in self._vault.named(tenant, mark) if entry.visible == place[1]]
+                found.setdefault(place, []).extend(fitting)
+        return found
 
     def _outline(self, dialect: Dialect, transcript: Transcript, tenant: str) -> Outline:
         """Of what was erased or has expired nothing is remembered, not even digests."""

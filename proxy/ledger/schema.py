@@ -1,4 +1,5 @@
-"""The tables of the ledger: what is hidden and edited in conversations, what approved calls are delivered with."""
+"""The tables of the ledger: what is hidden and edited in conversations, what was shown under which id, and what
+approved calls are delivered with."""
 
 from __future__ import annotations
 
@@ -16,6 +17,13 @@ CREATE TABLE IF NOT EXISTS materials (
     escalation TEXT PRIMARY KEY, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS hidden_expires ON hidden (expires);
+CREATE INDEX IF NOT EXISTS hidden_id ON hidden (id);
+CREATE TABLE IF NOT EXISTS items (
+    name BLOB NOT NULL, content BLOB NOT NULL, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL,
+    PRIMARY KEY (name, content)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS items_subject ON items (subject) WHERE subject <> '';
+CREATE INDEX IF NOT EXISTS items_expires ON items (expires);
 CREATE TABLE IF NOT EXISTS edits (
     place BLOB PRIMARY KEY, root BLOB NOT NULL, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;

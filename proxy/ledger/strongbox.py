@@ -36,7 +36,7 @@ _NONCE_BYTES = 12
 _BUSY_MS = 5000
 VERSION = 1
 _OF_CONVERSATIONS = ("hidden", "edits")
-_TABLES = (*_OF_CONVERSATIONS, "materials")
+_TABLES = (*_OF_CONVERSATIONS, "items", "materials")
 
 
 class LedgerError(Exception):

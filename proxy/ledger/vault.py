@@ -20,6 +20,7 @@ __all__ = ["VERSION", "LedgerError", "Vault", "new_hidden_id"]
 
 _PLACES_A_QUESTION = 500  # far below what any SQLite takes
 _FIND = "SELECT place, id, sealed FROM hidden WHERE place IN (?) ORDER BY seq"
+_NAMED = "SELECT place, id, sealed FROM hidden WHERE id = ? AND tenant = ? ORDER BY seq"
 _FEW = 16
 _FIND_FEW = f"SELECT place, id, sealed FROM hidden WHERE root = ? ORDER BY seq LIMIT {_FEW + 1}"  # noqa: S608 - own number
 _PUT = (
@@ -69,6 +70,12 @@ class Vault(Strongbox):
             if hidden is not None and (hidden.before, hidden.visible) in places:
                 found.setdefault((hidden.before, hidden.visible), []).append(hidden)
         return found
+
+    def named(self, tenant: str, id_: str) -> list[Hidden]:
+        """The entries of this id, wherever they stand."""
+        with self.using() as connection:
+            rows = connection.execute(_NAMED, (id_, self.digest(b"tenant", tenant))).fetchall()
+        return [hidden for row in rows if (hidden := self._open(*row)) is not None]
 
     def put(self, tenant: str, subject: str, hidden: Hidden, now: datetime) -> None:
         """Keep an entry, durably."""

@@ -23,6 +23,8 @@ _INPUT_USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input
 
 
 class AnthropicContinuation:
+    references = None
+
     def transcript(self, body: bytes) -> AnthropicTranscript:
         return AnthropicTranscript(body)
 

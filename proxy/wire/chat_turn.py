@@ -25,6 +25,8 @@ _IDENTITY = ("id", "created", "system_fingerprint", "service_tier")
 
 
 class ChatContinuation:
+    references = None
+
     def transcript(self, body: bytes) -> ChatTranscript:
         return ChatTranscript(body)
 

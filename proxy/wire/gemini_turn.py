@@ -25,6 +25,8 @@ _PLAIN_TEXT: Final = frozenset({"text", "thought"})
 
 
 class GeminiContinuation:
+    references = None
+
     def transcript(self, body: bytes) -> GeminiTranscript:
         return GeminiTranscript(body)
 

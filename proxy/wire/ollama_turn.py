@@ -23,6 +23,8 @@ _SUMMED: Final = ("eval_count", "eval_duration", "load_duration", "prompt_eval_d
 
 
 class OllamaContinuation:
+    references = None
+
     def transcript(self, body: bytes) -> OllamaTranscript:
         return OllamaTranscript(body)
 

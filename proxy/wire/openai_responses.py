@@ -15,6 +15,7 @@ from proxy.wire.paths import NOWHERE, Address
 from proxy.wire.responses_body_reader import ResponsesBodyReader
 from proxy.wire.responses_body_writer import ResponsesBodyWriter
 from proxy.wire.responses_reader import ResponsesStreamReader
+from proxy.wire.responses_references import refuse_own
 from proxy.wire.responses_request import TOOL_MEMBERS, output_format, refuse_updates, request_tools
 from proxy.wire.responses_texts import ResponsesBodyTexts, ResponsesStreamTexts
 from proxy.wire.responses_turn import RESPONSES_CONTINUATION
@@ -42,6 +43,7 @@ class OpenAIResponses:
     framing = EVENTS
 
     def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:  # noqa: ARG002 - the body says it all
+        refuse_own(body)
         raw = envelope.members(body)
         if "background" in raw and envelope.value_of(raw["background"]) not in (None, False):
             raise envelope.EnvelopeError(_BACKGROUND)

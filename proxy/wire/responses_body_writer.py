@@ -8,7 +8,7 @@ from proxy.wire import envelope
 from proxy.wire.events import Released, TextKey
 from proxy.wire.responses_calls import ItemKey
 from proxy.wire.responses_items import canonical_item, reply_id, reply_item
-from proxy.wire.responses_output import is_plain, is_released, reply_text, sealed_id
+from proxy.wire.responses_output import Showing, is_plain, is_released, reply_text, sealed_id
 from proxy.wire.responses_types import MESSAGE, REASONING, WHOLE
 from proxy.wire.responses_writer import server_error
 
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 class ResponsesBodyWriter:
     def __init__(self) -> None:
         self._mark = ""
+        self._showing = Showing()
 
     def seal(self, mark: str) -> None:
         self._mark = mark
+
+    def shown(self) -> list[tuple[str, bytes]]:
+        return self._showing.taken()
 
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
         (entry,) = entries
@@ -58,6 +62,9 @@ class ResponsesBodyWriter:
         items += [
             reply_item(reply_id(response, f"behind/{place}", self._mark), text) for place, text in enumerate(appended)
         ]
+        is_stored = entry.value.get("store") is not False
+        is_edited = items != own or bool(self._mark)  # what was hidden of the legs before is not in this one
+        self._showing.ends(items, judged, is_edited=is_edited, is_stored=is_stored)
         if items == own:
             return entry.frame.raw
         changes: dict[str, Any] = {"output": envelope.join_list(items), **(WHOLE if is_replied else {})}

@@ -9,6 +9,7 @@ from interceptors import strict_json
 from proxy.wire import envelope
 from proxy.wire.assembly import FREEFORM
 from proxy.wire.responses_items import call_arguments, call_id, call_name, is_reply
+from proxy.wire.responses_references import own_turn, read, shown, type_of
 from proxy.wire.responses_types import (
     APPROVAL,
     COMPUTER,
@@ -18,6 +19,7 @@ from proxy.wire.responses_types import (
     MESSAGE,
     PATCH,
     REASONING,
+    REFERENCE,
     SEARCH,
     SHELL,
     Kind,
@@ -59,12 +61,6 @@ def items_of(messages: Sequence[bytes]) -> list[bytes]:
     return items
 
 
-def type_of(item: Mapping[str, Any]) -> str:
-    """The type of an item; one that states none is a message."""
-    kind = item.get("type", MESSAGE)
-    return kind if isinstance(kind, str) else ""
-
-
 def is_result(item: Mapping[str, Any], contained: frozenset[str]) -> bool:
     """Whether an item is the client's answer to a call. `contained` are the shell calls that ran at the provider."""
     kind = type_of(item)
@@ -86,12 +82,14 @@ def turns_of(items: Sequence[bytes], first: int = 0) -> list[SideTurn]:
     turns = Turns()
     contained: frozenset[str] = frozenset()
     for place, raw in enumerate(items, first):
-        item = envelope.value_of(raw)
+        item = read(raw)
         if not isinstance(item, dict):
             raise envelope.EnvelopeError(f"input.{place} is no object")
         if type_of(item) == SHELL and kind_of(item) is Kind.OBSERVED:
             contained |= {str(item.get("call_id"))}
-        _read(turns, raw, item, place, contained)
+        _read(turns, shown(raw), item, place, contained)
+        if own := own_turn(raw):
+            turns.found[-1].marks.append(own)
     return turns.found
 
 
@@ -126,7 +124,10 @@ def _read_said(turn: SideTurn, raw: bytes, item: dict[str, Any], kind: str) -> N
         )
     elif kind_of(item) is Kind.CALL:
         turn.calls.append(call_seen(call_id(item), call_name(item), call_arguments(raw, item)[0]))
-    elif kind_of(item) is None and kind != "item_reference":
+    elif kind == REFERENCE:  # of an item that the gate has not shown: what it says is not known
+        own = str(item.get("id"))
+        turn.marks += [mark_of(own)[0]] if own.startswith(_SEALABLE) else []
+    elif kind_of(item) is None:
         turn.other.append(hashlib.sha256(strict_json.canonical(item)).hexdigest())
 
 
@@ -160,6 +161,10 @@ def _result_text(item: Mapping[str, Any]) -> str:
 
 def _is_error(item: Mapping[str, Any]) -> bool:
     return item.get("status") in ("failed", "incomplete")
+
+
+_SEALABLE = ("rs_", f"msg_{SEALED}")
+"""How ids of items begin that bear a mark, an empty one included."""
 
 
 def mark_of(item_id: str) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from proxy.wire.responses_types import (
     LOCAL_SHELL,
     MESSAGE,
     PATCH,
+    REFERENCE,
     SEARCH,
     SHELL,
 )
@@ -119,8 +120,8 @@ def reply_id(response: str, place: object, mark: str = "") -> str:
 
 
 def is_reply(item: Mapping[str, Any]) -> bool:
-    """Whether an item of a request is a message of ours."""
-    return item.get("type") == MESSAGE and _text(item.get("id")).startswith(f"msg_{SEALED}")
+    """Whether an item of a request is a message of ours, or names one."""
+    return item.get("type") in (MESSAGE, REFERENCE, None) and _text(item.get("id")).startswith(f"msg_{SEALED}")
 
 
 def text_part(text: str) -> dict[str, Any]:

@@ -29,6 +29,23 @@ class Shown:
     added: list[bytes] = field(default_factory=list)  # items behind upstream's own
 
 
+class Showing:
+    """Says once what an answer shows that is about to end (`proxy.wire.turn.Shows`)."""
+
+    def __init__(self) -> None:
+        self._items: Sequence[bytes] = ()
+
+    def ends(self, items: Sequence[bytes], judged: Mapping[Key, Judged], *, is_edited: bool, is_stored: bool) -> None:
+        """Of an answer that holds no call, and is as it came, nothing needs to be known."""
+        has_part = is_edited or any(not isinstance(key, TextKey) for key in judged)
+        self._items = items if has_part and is_stored else ()
+
+    def taken(self) -> list[tuple[str, bytes]]:
+        items, self._items = self._items, ()
+        found = [(envelope.value_of(item), item) for item in items]
+        return [(item["id"], raw) for item, raw in found if isinstance(item.get("id"), str)]
+
+
 def is_released(judged: Judged) -> bool:
     return isinstance(judged.answer, Released) and not judged.is_repeat
 

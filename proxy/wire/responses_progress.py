@@ -72,9 +72,13 @@ class Progress:
             self.whole(place, item)
         return closed
 
+    def items(self) -> list[bytes]:
+        """Those that are whole, as the client has them."""
+        return [item for _, item in sorted(self._done.items())]
+
     def completed(self) -> bytes:
         """The final snapshot."""
-        items = [item for _, item in sorted(self._done.items())]
+        items = self.items()
         head = {} if self.response_id else {"id": "resp_0", "object": "response"}
         changes: dict[str, Any] = {**head, "status": "completed", "output": envelope.join_list(items)}
         return envelope.edited(self._response, **changes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from proxy.wire import envelope
-from proxy.wire.responses_history import type_of
+from proxy.wire.responses_references import read, type_of
 from proxy.wire.responses_types import SHELL, Kind, kind_of
 from proxy.wire.transcript import Content
 
@@ -20,7 +20,7 @@ _TEXTS: Final = frozenset(
 
 def contained_in(messages: Iterable[bytes]) -> frozenset[str]:
     """The shell calls that ran at the provider: what answers them is no result of the client's."""
-    items = (envelope.value_of(message) for message in messages if b"shell" in message)
+    items = (read(message) for message in messages if b"shell" in message)
     return frozenset(
         str(item.get("call_id")) for item in items if type_of(item) == SHELL and kind_of(item) is Kind.OBSERVED
     )

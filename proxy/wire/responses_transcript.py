@@ -6,11 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from proxy.wire import envelope
-from proxy.wire.responses_history import answered_call, is_result, items_of, mark_of, result_items, turns_of, type_of
+from proxy.wire.responses_history import answered_call, is_result, items_of, mark_of, result_items, turns_of
 from proxy.wire.responses_items import is_reply
 from proxy.wire.responses_reasoning import Stand, orphans
+from proxy.wire.responses_references import came, read, shown, type_of
 from proxy.wire.responses_results import contained_in, content_of, edited
-from proxy.wire.responses_types import MESSAGE, REASONING
+from proxy.wire.responses_types import MESSAGE, REASONING, REFERENCE
 from proxy.wire.seal import SEALED
 from proxy.wire.standing import Held, pointed, pointer, pointer_turn
 from proxy.wire.transcript import Content, HiddenResult, Side, SideTurn
@@ -130,16 +131,16 @@ class ResponsesTranscript:
             return b"", 1
         if SEALED.encode() not in message:
             return message, 0
-        item = envelope.value_of(message)
+        item = read(message)
         own = item.get("id") if isinstance(item, dict) else None
         if not isinstance(own, str):
             return message, 0
         if is_reply(item):  # the provider knows no such id
-            return envelope.edited(message, id=envelope.REMOVED), 0
+            return (b"", 1) if type_of(item) == REFERENCE else (envelope.edited(shown(message), id=envelope.REMOVED), 0)
         own_mark, original = mark_of(own)
-        if type_of(item) != REASONING or not own_mark:
+        if type_of(item) not in (REASONING, REFERENCE) or not own_mark:
             return message, 0
-        return (envelope.edited(message, id=original), 0) if own_mark == mark else (b"", 1)
+        return (envelope.edited(came(message), id=original), 0) if own_mark == mark else (b"", 1)
 
 
 def stateless(items: Sequence[bytes]) -> list[bytes]:
@@ -182,7 +183,7 @@ def _input(raw: bytes) -> list[bytes]:
 
 def _is_said(message: bytes) -> bool:
     """Whether an item is the model's or the provider's."""
-    item = envelope.value_of(message)
+    item = read(message)
     if not isinstance(item, dict):
         raise envelope.EnvelopeError("an item of the input is no object")
     if type_of(item) == MESSAGE:
@@ -196,12 +197,13 @@ def _orphaned(items: Sequence[bytes]) -> frozenset[bytes]:
 
 
 def _stand(raw: bytes) -> Stand:
-    item: Any = envelope.value_of(raw)
+    item: Any = read(raw)
     if not _is_said(raw):
         return Stand.OTHER
     if is_reply(item):
         return Stand.REPLY
-    return Stand.REASONING if type_of(item) == REASONING else Stand.OWN
+    is_reasoning = type_of(item) == REASONING or (type_of(item) == REFERENCE and str(item.get("id")).startswith("rs_"))
+    return Stand.REASONING if is_reasoning else Stand.OWN
 
 
 def _joined(turns: Sequence[SideTurn]) -> SideTurn | None:

@@ -11,6 +11,7 @@ from proxy.wire.responses_calls import ItemKey
 from proxy.wire.responses_history import items_of, result_items, turns_of
 from proxy.wire.responses_items import canonical_item, text_part
 from proxy.wire.responses_reasoning import Stand, orphans
+from proxy.wire.responses_references import ResponsesReferences
 from proxy.wire.responses_splice import BodySplice, StreamSplice, output_tokens, value_of
 from proxy.wire.responses_transcript import ResponsesTranscript, stateless
 from proxy.wire.responses_types import ADDED, DONE_ITEM, MESSAGE, STARTS, TERMINAL, TEXT_DELTA
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 
 class ResponsesContinuation:
+    references = ResponsesReferences()
+
     def transcript(self, body: bytes) -> ResponsesTranscript:
         return ResponsesTranscript(body)
 

@@ -20,7 +20,7 @@ class Kind(Enum):
 
 FUNCTION, CUSTOM, LOCAL_SHELL, SHELL = "function_call", "custom_tool_call", "local_shell_call", "shell_call"
 PATCH, COMPUTER, SEARCH, APPROVAL = "apply_patch_call", "computer_call", "tool_search_call", QUESTION
-MESSAGE, REASONING = "message", "reasoning"
+MESSAGE, REASONING, REFERENCE = "message", "reasoning", "item_reference"
 
 ITEMS: Mapping[str, Kind] = MappingProxyType(
     {

@@ -14,6 +14,7 @@ from proxy.wire.responses_calls import ItemKey, LooseKey
 from proxy.wire.responses_events import Numbering, call_events, reply_events
 from proxy.wire.responses_items import reply_id, reply_item
 from proxy.wire.responses_output import (
+    Showing,
     Shown,
     is_hidden,
     is_plain,
@@ -46,9 +47,13 @@ class ResponsesStreamWriter:
         self._is_edited = False
         self._mark = ""
         self._keepalives = 0
+        self._showing = Showing()
 
     def seal(self, mark: str) -> None:
         self._mark = mark
+
+    def shown(self) -> list[tuple[str, bytes]]:
+        return self._showing.taken()
 
     def append(self, text: str, end: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
         return self._behind(text) + self.write(end, judged) + self.finish()
@@ -175,6 +180,7 @@ class ResponsesStreamWriter:
         """The end; before it the calls that only it holds."""
         late = [self._late(key, judged[key]) for key in entry.keys if isinstance(key, LooseKey)]
         self._progress.ended = True
+        self._shows(judged, is_stored=entry.value["response"].get("store") is not False)
         if not judged and not self._is_edited:
             return self._numbers.passed(entry, {})
         snapshot = self._snapshot(entry, judged)
@@ -199,6 +205,10 @@ class ResponsesStreamWriter:
         own = envelope.elements(envelope.raw_at(entry.frame.data or b"", "response", "output")) if output else []
         items = rebuilt(own, output, judged, self._shown) if output else own
         return {} if items == own else {"output": envelope.join_list(items)}
+
+    def _shows(self, judged: Mapping[Key, Judged], *, is_stored: bool) -> None:
+        is_edited = self._is_edited or bool(self._mark)
+        self._showing.ends(self._progress.items(), judged, is_edited=is_edited, is_stored=is_stored)
 
     def _late(self, key: LooseKey, judged: Judged) -> bytes:
         if is_hidden(judged):
@@ -226,6 +236,7 @@ class ResponsesStreamWriter:
             for place, item in self._progress.close()
         ]
         out.append(self._numbers.own("response.completed", {"response": self._progress.completed()}))
+        self._shows({}, is_stored=True)
         return b"".join(out)
 
     def broken(self, message: str) -> bytes:

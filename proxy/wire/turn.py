@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -71,8 +71,51 @@ class Splice(Protocol):
         ...
 
 
+OWN_TURN = "callgate_turn"
+"""The member beside a known item, in a request as the gate reads it, that names the hidden turn which it is part of."""
+
+
+class KnownItem(NamedTuple):
+    """What stands behind the id of an item: the item as the client saw it, and the id of the hidden turn that it is a
+    visible part of, empty for none."""
+
+    item: bytes
+    turn: str = ""
+
+
+class References(Protocol):
+    """How requests name single items that the provider keeps."""
+
+    def named(self, body: bytes) -> Sequence[str]:
+        """The ids that a request names."""
+        ...
+
+    def known(self, body: bytes, items: Mapping[str, KnownItem]) -> bytes:
+        """The request in which these items stand beside the ids that name them: for reading, not to go up."""
+        ...
+
+    def collapsed(self, body: bytes) -> bytes:
+        """The request as it goes up: where only the id stood before, only it stands."""
+        ...
+
+
+@runtime_checkable
+class Shows(Protocol):
+    """A writer of a dialect that has `References`."""
+
+    def shown(self) -> Sequence[tuple[str, bytes]]:
+        """The items of an answer that is about to end as the client has them, each with its id; given once. None of
+        them where the gate has no part in the answer, or the provider does not keep it."""
+        ...
+
+
 class Continuation(Protocol):
     """One for the dialect."""
+
+    @property
+    def references(self) -> References | None:
+        """None where a provider of this dialect keeps no items."""
+        ...
 
     def transcript(self, body: bytes) -> Transcript: ...
 

@@ -279,6 +279,7 @@ AGENTS: dict[str, Agent] = {
     "google-genai": google_genai,
     "ollama": ollama_client,
     "vercel ai sdk, openai responses": vercel("openai-responses"),
+    "vercel ai sdk, openai responses, by reference": vercel("openai-responses-by-reference"),
     "vercel ai sdk, anthropic": vercel("anthropic-messages"),
     "vercel ai sdk, openai chat": vercel("openai-chat"),
 }

@@ -11,7 +11,7 @@ import pytest
 
 from proxy.demo.turns import Call, Text
 from tests.e2e.harness import session_header
-from tests.e2e.test_e2e_responses import HM, agent, call, turn, ways
+from tests.e2e.responding import HM, agent, call, turn, ways
 from tests.e2e.told import NO_WRITE
 
 if TYPE_CHECKING:

@@ -4,7 +4,9 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, stepCountIs, streamText, tool } from "ai";
 import { z } from "zod";
 
-const [dialect, gate, mode, ...messages] = process.argv.slice(2);
+const [spoken, gate, mode, ...messages] = process.argv.slice(2);
+// Without `store` the history comes whole; with it, which is the default, by references to what the provider keeps.
+const [dialect, refers] = [spoken.replace(/-by-reference$/, ""), spoken.endsWith("-by-reference")];
 const model = {
   "anthropic-messages": () => createAnthropic({ baseURL: `${gate}/v1`, apiKey: "sk-test" })("scripted"),
   "openai-chat": () => createOpenAI({ baseURL: `${gate}/v1`, apiKey: "sk-test" }).chat("scripted"),
@@ -28,8 +30,7 @@ let history = [];
 const shown = [];
 for (const content of messages) {
   history = [...history, { role: "user", content }];
-  // Without `store` the history comes whole; with it, by references to what the provider keeps.
-  const providerOptions = { openai: { store: false } };
+  const providerOptions = refers ? {} : { openai: { store: false } };
   const asked = { model, tools, messages: history, stopWhen: stepCountIs(5), maxRetries: 0, providerOptions };
   let text = "";
   let added;
