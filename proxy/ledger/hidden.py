@@ -1,7 +1,8 @@
 """A hidden turn, and how a request gets it back. Pure: where entries are kept is `vault`'s to know.
 
 An entry is found by the meaning of everything before the turn as the client holds it, and of the turn that the client
-saw. Ids and marks confirm; they never select alone, since some providers use ids again in every turn.
+saw. Ids and marks confirm; they never select alone, since some providers use ids again in every turn: but where a
+request names what the provider keeps by nothing else.
 """
 
 from __future__ import annotations
