@@ -11,6 +11,7 @@ import random
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import orjson
@@ -127,6 +128,10 @@ def _plain(text: str) -> str:
     shown = "".join(character if character.isprintable() else " " for character in text)
     for character, spelled in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
         shown = shown.replace(character, spelled)
+    shown = "".join(
+        f"{one}\u200b" if (one == "." and behind.isalpha()) or (one == ":" and behind == "/") else one
+        for one, behind in pairwise(f"{shown} ")
+    )  # chats make links of bare hosts, too
     return "".join(f"\u200b{character}" if character in "@*_~`[]" else character for character in shown)
 
 

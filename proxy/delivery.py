@@ -19,9 +19,12 @@ from interceptors.receipts import Aborted, Released
 from interceptors.settlement import state_of
 from interceptors.strict_json import StrictJsonError, canonical, digest, parse
 from policies.model import Mode, Ruling
-from proxy.store import EscalationStatus, Settlement, outbox
+from proxy.store import EscalationStatus, Settlement, grants, outbox
 
 if TYPE_CHECKING:
+    import sqlite3
+    from datetime import datetime
+
     from interceptors.calls import Json
     from proxy.judge import Judge, Judgment
     from proxy.ledger.materials import Material, Materials
@@ -85,7 +88,7 @@ class Delivery:
             if (released := judgment.as_released) is not None:
                 material = replace(material, call=released)
                 await self._materials.keep(case.id, released, material.scene)
-            await self._judge.store.message(partial(outbox.decided, message=message.id, receipt=receipt))
+            await self._judge.store.message(partial(_decided, message=message, receipt=receipt, at=self._judge.clock()))
         return await self._send(message, case, material, receipt)
 
     async def give_up(self, message: Message) -> Ended:
@@ -118,7 +121,8 @@ class Delivery:
         body = _body(message, case, material, receipt, self._judge)
         now, scene = self._judge.clock(), material.scene
         if self._judge.store.is_halted():  # looked at right before it leaves (DESIGN 8)
-            return await self._stopped(replace(message, receipt=receipt))
+            fresh = message if message.receipt else replace(message, receipt=receipt, attempts=1)  # of it nothing left
+            return await self._stopped(fresh)
         if not message.receipt:
             left = Released(receipt=receipt, time=now, exchange=scene.exchange, subject=scene.subject)
             self._judge.outcomes.add([left])
@@ -142,6 +146,11 @@ class Delivery:
         state = state_of(revision.policy, tool, past, now)
         await self._judge.store.settle([Settlement(receipt, state, digest(value))], at=now)
         return state
+
+
+def _decided(connection: sqlite3.Connection, message: Message, receipt: str, at: datetime) -> None:
+    outbox.decided(connection, message.id, receipt)
+    grants.spend(connection, message.escalation, at)
 
 
 def _refused(judgment: Judgment) -> Outcome:

@@ -107,6 +107,14 @@ def void(connection: sqlite3.Connection, taken: VoidGrant, at: datetime) -> None
     _close(connection, taken.escalation, "void", taken.why, at)
 
 
+def spend(connection: sqlite3.Connection, escalation: str, at: datetime) -> None:
+    """What people approved in this case is done, whether it needed their answer or not: none of it is left."""
+    connection.execute(
+        "UPDATE grants SET voided_at = ? WHERE escalation = ? AND used_by IS NULL AND voided_at IS NULL",
+        (stamp(at), escalation),
+    )
+
+
 def expire(connection: sqlite3.Connection, at: datetime) -> int:
     """Cases whose time is over, open or approved, say so; how many. An expired approval stands as one: a call that
     comes too late is told why it is refused."""
