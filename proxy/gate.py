@@ -275,7 +275,7 @@ class Gate:
         ready = [key for key, held in self._calls.items() if held.stage is Stage.JUDGED and held.confirmed]
         if not ready:
             return []
-        if self._waits and not self._closing:
+        if (self._waits or self._reader.binds) and not self._closing:
             waiting = any(self._calls[key].stage in (Stage.OPEN, Stage.JUDGING) for key in self._leg_calls)
             if waiting or not self._ended:
                 return []

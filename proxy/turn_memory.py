@@ -172,9 +172,10 @@ class TurnMemory:
     def _bound(self, answers: Mapping[Key, Answer]) -> dict[Key, HiddenResult]:
         """The results of calls in whose place the client reads a text, where those that run beside them go up again
         only with them: then the provider gets its own turn back."""
-        replaced = {key: answer for key, answer in answers.items() if isinstance(answer, Replaced)}
-        runs = any(isinstance(answer, Released) and key in self._whole for key, answer in answers.items())
-        if not runs or not self._whole.keys() >= replaced.keys() or not any(self._whole[key].binds for key in replaced):
+        whole = [(key, answer) for key, answer in answers.items() if key in self._whole]
+        replaced = {key: answer for key, answer in whole if isinstance(answer, Replaced)}
+        runs = any(isinstance(answer, Released) for _, answer in whole)
+        if not runs or not any(self._whole[key].binds for key in replaced):
             return {}
         return {key: hidden_result(self._whole[key], answer.content or _REFUSED) for key, answer in replaced.items()}
 

@@ -50,6 +50,7 @@ class GeminiCalls:
 
     def __init__(self, pass_types: frozenset[str]) -> None:
         self._pass_types = pass_types
+        self.binds = False  # the call that was signed for all of this leg is one that no history can hold
         self._assembler = Assembler()
         self._open: dict[int, tuple[Place, PartialArguments]] = {}
         self._counts: dict[int, int] = {}
@@ -82,6 +83,7 @@ class GeminiCalls:
 
     def next_leg(self) -> None:
         self._leg += 1
+        self.binds = False
         self._open.clear()
         self._names.clear()
 
@@ -170,6 +172,7 @@ class GeminiCalls:
         if isinstance(wire_id, str) and wire_id and self._wire_ids.setdefault(wire_id, said) != said:
             call = MalformedToolCall(call.name, Cause.DUPLICATE_ID, call_id, call.position)
         binds = "thoughtSignature" in material.extra
+        self.binds |= binds and isinstance(call, MalformedToolCall)
         return CallCompleted(key, replace(call, id=call_id), replace(material, id=call_id, binds=binds))
 
     def _finish(self, candidate: Candidate, held: list[Place]) -> list[WireEvent]:

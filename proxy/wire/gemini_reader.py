@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 class GeminiReader:
     """A stream ends where its bytes end: no chunk says that nothing follows it, and usage may follow the reason."""
 
-    binds = False
-
     def __init__(self, streamed: bool, pass_types: frozenset[str]) -> None:
         self._streamed = streamed
         self._calls = GeminiCalls(pass_types)
         self._broken = False
         self._has_reason = False
+
+    @property
+    def binds(self) -> bool:
+        """Without the call that bears the signature the provider takes none of those beside it back."""
+        return self._calls.binds
 
     def receive(self, frame: Frame) -> list[WireEvent]:
         if self._broken:

@@ -298,13 +298,13 @@ def _completed(found: list[Any]) -> Any:
     """The response that a stream states at its end, which must be what its events told (PEERS.md 34)."""
     assert [one["sequence_number"] for one in found] == list(range(len(found)))
     response = found[-1]["response"]
-    assert found[-1]["type"] == "response.completed"
+    assert found[-1]["type"] == f"response.{response['status']}"
     done = [one["item"] for one in found if one["type"] == "response.output_item.done"]
     assert response["output"] == done
     return response
 
 
-def _asked(context: Sequence[Entry]) -> Asked:
+def asked_of_items(context: Sequence[Entry]) -> Asked:
     """What the model sees of items, as a script takes it."""
     words, rounds, said = "", 0, False
     for item in context:
@@ -318,7 +318,7 @@ def _asked(context: Sequence[Entry]) -> Asked:
 @asynccontextmanager
 async def _responses(script: Script) -> AsyncIterator[Double]:
     def answered(context: list[Entry]) -> Turn | HttpError:
-        answer = script(_asked(context)).answer
+        answer = script(asked_of_items(context)).answer
         assert isinstance(answer, Turn | HttpError)
         return answer
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from aiohttp import web
+
     from proxy.demo.turns import Script
 
 _NAMED = re2.compile(rb'"(?:user_id|user)":"(\d+)\.\d+"')
@@ -120,13 +122,17 @@ class World:
 
 @asynccontextmanager
 async def world(
-    folder: Path, script: Script, policy: str, limits: dict[str, int] | None = None
+    folder: Path,
+    script: Script,
+    policy: str,
+    limits: dict[str, int] | None = None,
+    upstream: web.Application | None = None,
 ) -> AsyncIterator[World]:
-    """Two gates while the block lasts."""
+    """Two gates while the block lasts. `upstream` stands in for the provider."""
     log = Log()
     provider = Provider(script, received=log)
     async with AsyncExitStack() as stack:
-        url = await stack.enter_async_context(serving(provider.app(), shutdown_seconds=0.1))
+        url = await stack.enter_async_context(serving(upstream or provider.app(), shutdown_seconds=0.1))
         config = await asyncio.to_thread(functools.partial(write_config, folder, url, policy, limits=limits))
         session = await stack.enter_async_context(
             aiohttp.ClientSession(auto_decompress=False, connector=aiohttp.TCPConnector(limit=0))
