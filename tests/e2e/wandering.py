@@ -118,7 +118,8 @@ class Wandering:
         spoken = len(self.model.said)
         gate = await self.world.gate(self.dice)
         url = gate.url + self.wanderer.mouth.path(streamed)
-        headers = HEADERS | session_header(f"cus_{self.seed}")
+        # Without a name what was rewound and said again is two conversations, and neither gets back what was hidden.
+        headers = HEADERS | session_header(f"cus_{self.seed}") | {"x-session-id": f"s{self.seed}"}
         try:
             async with self.world.session.post(url, data=orjson.dumps(body), headers=headers) as got:
                 status, data = got.status, await got.read()

@@ -52,6 +52,8 @@ def material(key: Key) -> Material:
 
 
 class ToyReader:
+    binds = False
+
     def __init__(self) -> None:
         self.open: dict[str, None] = {}
 
