@@ -27,14 +27,15 @@ class Capability:
 
     def judge(self, case: Case) -> tuple[Verdict, ...]:
         against: list[Verdict] = []
-        if not _is_permitted(case):
+        if not is_permitted(case):
             against.append(case.verdict(_NAME, RefusalCause.NOT_PERMITTED))
         if case.found.is_write and (case.context.halted or case.policy.mode is Mode.HALT):
             against.append(case.verdict(_NAME, RefusalCause.HALTED))
         return tuple(against) or _PASSED
 
 
-def _is_permitted(case: Case) -> bool:
+def is_permitted(case: Case) -> bool:
+    """Whether who proposes the call may use its tool at all."""
     if case.proposer is not Proposer.MODEL:
         operator = case.policy.people.operators.get(case.context.operator or "")
         return operator is not None and (operator.tools is None or case.key in operator.tools)

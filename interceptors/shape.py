@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from interceptors.calls import Cause, MalformedToolCall, ToolCall
+from interceptors.capability import is_permitted
 from interceptors.case import Stage
 from interceptors.causes import RefusalCause
 from interceptors.decisions import Verdict
@@ -38,8 +39,11 @@ class Shape:
 
 
 def _in_vain(case: Case) -> tuple[Verdict, ...]:
-    """The rules that forbid every call of the tool, however it is shaped: none is worth another try."""
-    return tuple(prepared.fired for prepared in case.found.rules if _is_always(prepared.rule))
+    """What forbids every call of the tool, however it is shaped: none is worth another try."""
+    always = tuple(prepared.fired for prepared in case.found.rules if _is_always(prepared.rule))
+    if case.found.is_named and not is_permitted(case):
+        return (*always, case.verdict(_NAME, RefusalCause.NOT_PERMITTED))
+    return always
 
 
 def _is_always(rule: Rule) -> bool:

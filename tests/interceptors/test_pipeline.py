@@ -188,6 +188,20 @@ def test_an_identity_that_is_refused_costs_no_fact() -> None:
     assert (decision.reason, asked) == ("not_permitted", False)
 
 
+@pytest.mark.parametrize(
+    "proposed",
+    [malformed("refund"), proposal("refund", "{}"), proposal("REFUND", REFUND)],
+    ids=["cut", "empty", "spelled"],
+)
+def test_what_an_identity_may_not_use_is_never_worth_another_try(proposed: Proposal) -> None:
+    """However the call is shaped: the model is not told to mend what would be refused then too."""
+    for tools, reason, is_retryable in (("[look]", "not_permitted", False), ("[look, refund]", "", True)):
+        deciding = pipeline(f'identities: {{bot: {{token: "${{T}}", tools: {tools}}}}}\n' + POLICY)
+        decision = decided(deciding.screen(proposed, context(identity="bot")))
+        assert decision.is_retryable is is_retryable
+        assert decision.reason == reason or (not reason and decision.reason != "not_permitted")
+
+
 def test_an_escalation_of_the_screen_ends_there() -> None:
     """An unknown tool that goes to a person is not looked at by the rules that `defaults` give to every tool."""
     head = "reasons: {stop: {category: policy}}\ndefaults: {rules: [{forbid: stop}]}\n"
