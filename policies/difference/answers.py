@@ -49,3 +49,7 @@ def told_inject(name: str, before: Tool, after: Tool) -> str:
     if after.inject is None:
         return f"No key is put into {before.inject} of {name} any more."
     return f"The key of the intent is put into {after.inject} of {name}."
+
+
+def told_passed_on(name: str, after: Tool) -> str:
+    return f"An approved call of {name} goes on by `{after.passed_on.on_approval.value}` now."

@@ -130,12 +130,25 @@ def _identities(old: Policy, new: Policy) -> Iterator[str]:
             yield f"There is no agent {name} any more."
         elif before is None:
             yield f"There is an agent {name}, who may use {_may_use(new, after)}."
-        elif before.tools != after.tools:
-            yield f"The agent {name} may use {_may_use(new, after)} instead of {_may_use(old, before)}."
-        elif meaning(before) != meaning(after):
-            yield f"The agent {name} changes: {', '.join(changed(before, after))}."
+        else:
+            yield from _identity(old, new, before, after)
     if bool(old.identities) != bool(new.identities):
         yield "Agents must show a token now." if new.identities else "Any agent may call now: there are no identities."
+
+
+def _identity(old: Policy, new: Policy, before: Identity, after: Identity) -> Iterator[str]:
+    for field in changed(before, after):
+        match field:
+            case "tools":
+                yield f"The agent {after.name} may use {_may_use(new, after)} instead of {_may_use(old, before)}."
+            case "autonomous":
+                who = "goes to the model" if after.autonomous else "is read by a customer"
+                yield f"What is refused to the agent {after.name} {who}."
+            case "hold_text":
+                waits = "waits until it is known what it claims" if after.hold_text else "leaves at once"
+                yield f"A text of the agent {after.name} {waits}."
+            case _:
+                yield f"The agent {after.name} shows another token."
 
 
 def _may_use(policy: Policy, identity: Identity) -> str:

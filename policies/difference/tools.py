@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from policies.difference.answers import told_batch, told_confirm, told_inject, told_on_refusal
+from policies.difference.answers import told_batch, told_confirm, told_inject, told_on_refusal, told_passed_on
 from policies.difference.figures import moved, one_way, told_apart
 from policies.difference.meaning import changed, meaning
+from policies.difference.readings import told_readings
 from policies.explain import rule_sentence
 from policies.explain_arguments import argument_lines, egress_lines
 from policies.explain_limits import limit_sentence, once_sentence
@@ -45,9 +46,7 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
         "egress": lambda: one_way(name, list(egress_lines(before)), list(egress_lines(after))),
         "upkeep": lambda: one_way(name, upkeep_words(before), upkeep_words(after)),
         "not_executed_when": lambda: iter([_not_executed(new, name, after)]),
-        "passed_on": lambda: iter(
-            [f"An approved call of {name} goes on by `{after.passed_on.on_approval.value}` now."]
-        ),
+        "passed_on": lambda: iter([told_passed_on(name, after)]),
         "settle_within": lambda: iter(
             [moved(f"The time within which {name} must have a result", before.settle_within, after.settle_within)]
         ),
@@ -58,8 +57,11 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
     yield from _limits(old, new, before.limits, after.limits, name)
     yield from _once(old, new, before.once_per, after.once_per, name)
     yield from _matrix(old, new, before, after, name)
+    readings = told_readings(old, new, before, after, name)
     for field in changed(before, after):
-        if field in telling:
+        if field in readings:
+            yield from readings[field]() or [f"`{field}` of {name} changes."]
+        elif field in telling:
             yield from telling[field]()
         elif field not in told:
             yield f"`{field}` of {name} changes."

@@ -178,6 +178,39 @@ COUNTED = "arguments: {n: {type: number}}"
             f"{COUNTED}, confirm: {{when: args.n > 7}}",
             "The figure by which the customer is asked for a yes to t rises from 5 to 7.",
         ),
+        (
+            f"{COUNTED}, confidence: args.n",
+            f"{COUNTED}, confidence: {{value: args.n, clarify_below: 0.90}}",
+            "The confidence below which t is asked back rises from 0.80 to 0.90.",
+        ),
+        (
+            f"{COUNTED}, confidence: args.n",
+            f"{COUNTED}, confidence: {{value: args.n, escalate_below: 0.50}}",
+            "The confidence below which t is passed to a person falls from 0.60 to 0.50.",
+        ),
+        (COUNTED, f"{COUNTED}, confidence: args.n", "How sure the model says it is of a call of t counts now."),
+        (
+            f"{COUNTED}, confidence: args.n",
+            f"{COUNTED}, confidence: args.n / 100",
+            "How sure the model is of a call of t is what args.n divided by 100 says, instead of args.n.",
+        ),
+        (
+            "escalation: {root_cause: late}",
+            "escalation: {root_cause: lost}",
+            "A case of t says as root_cause 'lost' instead of 'late'.",
+        ),
+        ("", "escalation: {root_cause: lost}", "A case of t says as root_cause: 'lost'."),
+        (
+            "result: {fields: {paid: {money: USD, unit: minor}}}",
+            "result: {fields: {paid: {money: USD, unit: major}}}",
+            "The field paid of a result of t is read as money in USD (major) at paid"
+            " instead of money in USD (minor) at paid.",
+        ),
+        (
+            "result: {fields: {paid: number}}",
+            "result: {fields: {paid: number, status: string}}",
+            "The field status of a result of t is read, too: string at status.",
+        ),
         (f"{ASKED}, confirm: user", ASKED, "The customer is asked for a yes to t no more."),
         (
             "limits: [{forbid: malformed, once_per: args.a}]",
@@ -194,3 +227,24 @@ COUNTED = "arguments: {n: {type: number}}"
 def test_who_answers_and_who_is_asked(before: str, after: str, sentence: str) -> None:
     """One sentence for each way a call may be answered in."""
     assert told(HEAD + ONE_TOOL % before, HEAD + ONE_TOOL % after) == [sentence]
+
+
+def test_what_changes_for_an_agent_is_told() -> None:
+    """Whether a person reads along, and whether its text waits, in words."""
+    agents = "identities: {bot: {token: '${T}'%s}}\n"
+
+    assert told(HEAD + agents % "", HEAD + agents % ", autonomous: true") == [
+        "What is refused to the agent bot goes to the model."
+    ]
+    assert told(HEAD + agents % ", hold_text: true", HEAD + agents % "") == ["A text of the agent bot leaves at once."]
+
+
+def test_how_a_fact_is_found_is_told() -> None:
+    """The fact of a tool, by which key it is read, and that it is read no more."""
+    fact = "facts: {f: {key: {pattern: a}, file: f.json, fields: {x: string}}}\n"
+    tool = f"{fact}tools: {{t: {{arguments: {{a: {{type: string}}, b: {{type: string}}}}%s}}}}\n"
+    by_a, by_b = (HEAD + tool % f", facts: {{f: args.{key}}}" for key in "ab")
+
+    assert told(by_a, by_b) == ["t reads the fact f by args.b instead of args.a."]
+    assert told(by_a, HEAD + tool % "") == ["t reads the fact f no more."]
+    assert told(HEAD + tool % "", by_a) == ["t reads the fact f, too, by args.a."]
