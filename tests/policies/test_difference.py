@@ -203,8 +203,10 @@ COUNTED = "arguments: {n: {type: number}}"
         (
             "result: {fields: {paid: {money: USD, unit: minor}}}",
             "result: {fields: {paid: {money: USD, unit: major}}}",
-            "The field paid of a result of t is read as money in USD (major) at paid"
-            " instead of money in USD (minor) at paid.",
+            (
+                "The field paid of a result of t is read as money in USD (major) at paid"
+                " instead of money in USD (minor) at paid."
+            ),
         ),
         (
             "result: {fields: {paid: number}}",
