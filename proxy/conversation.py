@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 from interceptors.history import Author, Entry, History, PastCall, PastResult, Said
 from policies.foreign import UnknownResults
+from proxy.once import OncePerRevision
 from proxy.released import matching, released
 from proxy.settling import CameBack, Later
 from proxy.wire import envelope
-from proxy.wire.tail import is_short, newest, results
+from proxy.wire.tail import is_short, newest, result_ids
 from proxy.wire.transcript import Side, SideTurn
 
 if TYPE_CHECKING:
@@ -123,12 +124,12 @@ class Conversations:
         with suppress(envelope.EnvelopeError):
             read = partial(_came, dialect, prepared, policy, tenant, messages)
             if is_short(messages):
-                came = results(messages, dialect.continuation.transcript)
+                calls = result_ids(messages, dialect.continuation.transcript)
             else:
                 back = await asyncio.to_thread(read)
-                came = [] if back is None else list(back.results)
-            if came:
-                later = Later(tenant, prepared.asker.subject, policy, came, read, len(prepared.client_body))
+                calls = [] if back is None else [result.call for result in back.results]
+            if calls:
+                later = Later(tenant, prepared.asker.subject, policy, calls, read, len(prepared.client_body))
                 self._settling.add(later)
 
     async def _noticed(self, dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str) -> bytes:
@@ -145,14 +146,14 @@ class Conversations:
         return _with_notices(transcript, unknown) if unknown else prepared.body
 
 
-def settles(policy: Policy) -> bool:
-    """Whether any call of this policy reserves something."""
+def _settles(policy: Policy) -> bool:
     return any(tool.reserves for tool in policy.tools.values()) or policy.unknown_tool.reserves
 
 
-def reads_history(policy: Policy) -> bool:
-    """Whether any decision of this policy reads the conversation."""
-    return policy.reads_history
+settles = OncePerRevision(_settles)
+"""Whether any call of this policy reserves something."""
+reads_history = OncePerRevision(lambda policy: policy.reads_history)
+"""Whether any decision of this policy reads the conversation."""
 
 
 def _came(dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str, messages: bytes) -> CameBack | None:

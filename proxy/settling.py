@@ -47,7 +47,7 @@ class CameBack:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Results that nobody waits for. `read` reads the calls of the turn before them, which costs; `size` is in bytes.
+    """Results that nobody waits for, by the ids of their calls. `read` reads them whole, which costs; `size`: bytes.
 
     `read` raises `EnvelopeError`.
     """
@@ -55,7 +55,7 @@ class Later:
     tenant: str
     subject: str
     policy: Policy
-    results: Sequence[ResultSeen]
+    calls: Sequence[str]
     read: Callable[[], CameBack | None]
     size: int
 
@@ -149,9 +149,9 @@ class Settling:
             by_customer.setdefault((one.tenant, one.subject), []).append(one)
         settlements: list[Settlement] = []
         for (tenant, subject), group in by_customer.items():
-            ids = [result.call for one in group for result in one.results]
+            ids = [call for one in group for call in one.calls]
             found = await released(self._store, tenant, subject, ids)
-            known = [one for one in group if any(found.get(result.call) for result in one.results)]
+            known = [one for one in group if any(map(found.get, one.calls))]
             if known:
                 settlements += await asyncio.to_thread(self._all, known, found)
         if settlements:

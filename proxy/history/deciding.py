@@ -16,6 +16,7 @@ from interceptors.result_errors import error_in, structured
 from policies.model import ToolEffect
 from proxy.history.calls import Known, call_of, done, last_text, since
 from proxy.ledger.edits import Decision, ResultEdit
+from proxy.once import OncePerRevision
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,9 +30,12 @@ if TYPE_CHECKING:
     Pair = tuple[int, str]
 
 
-def uses(policy: Policy) -> bool:
-    """Whether anything of this policy may change what goes up."""
+def _uses(policy: Policy) -> bool:
     return policy.history.is_used or any(tool.upkeep.is_used for tool in policy.tools.values())
+
+
+uses = OncePerRevision(_uses)
+"""Whether anything of a policy may change what goes up."""
 
 
 def decide(

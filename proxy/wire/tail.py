@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from proxy.wire import envelope
 
 if TYPE_CHECKING:
@@ -41,6 +43,50 @@ def results(messages: bytes, read: Callable[[bytes], Transcript]) -> list[Result
         found.append(message)
     came = read(_request(found)).newest()[1] if found else None
     return came.results if came is not None else []
+
+
+class _Block(msgspec.Struct):
+    type: str = ""
+    tool_use_id: str = ""
+
+
+class _Message(msgspec.Struct):
+    role: str = ""
+    content: msgspec.Raw = msgspec.Raw(b"null")
+    tool_call_id: str = ""
+
+
+_message = msgspec.json.Decoder(_Message)
+_blocks = msgspec.json.Decoder(list[_Block])
+
+
+def result_ids(messages: bytes, read: Callable[[bytes], Transcript]) -> list[str]:
+    """The calls that `results` says are answered, without reading what was answered: enough to look them up.
+
+    Raises `EnvelopeError`.
+    """
+    found: list[str] = []
+    try:
+        for message in backwards(messages):
+            if message.startswith(_ASSISTANT):
+                return found[::-1]
+            if not message.startswith(_PLAIN):
+                break
+            seen = _message.decode(message)
+            if seen.role == "tool" and not seen.tool_call_id:
+                break  # a dialect whose results bear no ids
+            found += [seen.tool_call_id] if seen.tool_call_id else _answered(bytes(seen.content))[::-1]
+        else:
+            return found[::-1]
+    except msgspec.DecodeError:
+        pass  # another shape than the one that is read quickly
+    return [result.call for result in results(messages, read)]
+
+
+def _answered(content: bytes) -> list[str]:
+    if not content.startswith(b"["):
+        return []
+    return [block.tool_use_id for block in _blocks.decode(content) if block.type == "tool_result"]
 
 
 def newest(

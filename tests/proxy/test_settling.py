@@ -50,7 +50,14 @@ class Known:
 
 def later(call: str, size: int = 1) -> Later:
     results = [ResultSeen(call, "ok", is_error=False, digest="r")]
-    return Later("tenant", "", POLICY, results, lambda: CameBack("tenant", "", POLICY, {}, results, 0), size)
+    return Later(
+        "tenant",
+        "",
+        POLICY,
+        [one.call for one in results],
+        lambda: CameBack("tenant", "", POLICY, {}, results, 0),
+        size,
+    )
 
 
 def settle(store: Known) -> Settling:

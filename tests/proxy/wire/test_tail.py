@@ -70,6 +70,7 @@ def test_the_end_is_what_the_whole_says_of_it(messages: list[dict[str, Any]], st
     last = ANTHROPIC.transcript(body).turns()
     expected = list(last[-1].results) if last and last[-1].side.value == "user" else []
     assert tail.results(raw, ANTHROPIC.transcript) == expected
+    assert tail.result_ids(raw, ANTHROPIC.transcript) == [one.call for one in expected]
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
@@ -88,3 +89,4 @@ def test_parallel_results_are_one_turn(count: int) -> None:
         [f"c{n}" for n in range(count)],
     ) * 2
     assert [one.call for one in tail.results(raw, CHAT.transcript)] == [f"c{n}" for n in range(count)]
+    assert tail.result_ids(raw, CHAT.transcript) == [f"c{n}" for n in range(count)]
