@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from proxy import bodies, headers
-from proxy.credentials import presented, replaced
+from proxy.credentials import SignedError, presented, refuse_signature, replaced
 from proxy.identity import Caller, UnknownCredentialError, identify
 from proxy.session_header import SessionHeaderError
 from proxy.sessions import conversation_of
@@ -83,7 +83,10 @@ class Admission:
             message = "the gate cannot record the change of its policy at present"
             raise RefusedError(Fault.OVERLOADED, "store_unavailable", message) from None
         try:
+            refuse_signature(fields)
             caller = identify(presented(fields), revision.tokens, self._with.tenant_key)
+        except SignedError as error:
+            raise RefusedError(Fault.FORBIDDEN, "signed_request", str(error)) from None
         except UnknownCredentialError as error:
             raise RefusedError(Fault.UNAUTHENTICATED, "unknown_credential", str(error)) from None
         claims: Mapping[str, Json] = {}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 CREDENTIAL_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 # Anthropic takes an OAuth value as a bearer token and an API key in `x-api-key` only (WIRE.md 1.10).
 _ANTHROPIC_OAUTH_PREFIX = "sk-ant-oat"
+_SIGNATURE_SCHEME = "AWS4-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,21 @@ def presented(headers: RequestHeaders) -> tuple[Credential, ...]:
     return tuple(found)
 
 
+def refuse_signature(headers: RequestHeaders) -> None:
+    """Raise `SignedError` for a request that is signed instead of bearing a credential (WIRE.md 5)."""
+    if (headers.get("authorization") or "").strip().upper().startswith(_SIGNATURE_SCHEME):
+        raise SignedError(
+            "the request is signed (AWS Signature Version 4): the signature covers its method, path, host and body, so "
+            "a gate cannot send it on to another host, or change it, without signing it anew. Send a bearer key "
+            "(AWS_BEARER_TOKEN_BEDROCK) instead, or let the gate hold the key (upstreams.NAME.key) and send it its own "
+            "token as one"
+        )
+
+
+class SignedError(Exception):
+    """The credential of a request is a signature of the whole of it. The answer is 403."""
+
+
 def replaced(pairs: Pairs, key: str, *, provider: str, credentials: tuple[Credential, ...]) -> Pairs:
     """The fields with every credential taken out and `key` put in, in the form that `provider` reads.
 
@@ -62,4 +78,6 @@ def _header_for(key: str, provider: str, credentials: tuple[Credential, ...]) ->
         return "api-key" if shown == "api-key" else "authorization"
     if provider == "gemini":
         return "x-goog-api-key"
+    if provider == "bedrock":
+        return "authorization"
     return shown

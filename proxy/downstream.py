@@ -9,6 +9,8 @@ import aiohttp
 from aiohttp import web
 from multidict import CIMultiDict
 
+from proxy.wire.dialect import error_headers
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
@@ -82,7 +84,10 @@ class Downstream:
         with suppress(ClientLostError):
             if self.response is None or not self.response.prepared:
                 body = self._dialect.error(fault, message)
-                await self._whole(web.Response(status=fault.value, body=body, content_type="application/json"))
+                fields = error_headers(self._dialect, fault)
+                await self._whole(
+                    web.Response(status=fault.value, body=body, content_type="application/json", headers=fields)
+                )
                 return
             if self._streamed:
                 await self.write(self._dialect.writer(streamed=True).broken(f"callgate: {message}"))

@@ -31,15 +31,14 @@ from proxy.summary import Ending
 from proxy.texts import text_rules
 from proxy.upstream import target
 from proxy.wire import envelope
-from proxy.wire.dialect import Dialect, Fault, RequestView
+from proxy.wire.dialect import Dialect, Fault, RequestView, error_headers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interceptors.receipts import Record
 
-_PASS_CHUNK_BYTES = 64 * 1024
-_FIRST_BYTES_MAX = 64 * 1024
+_PASS_CHUNK_BYTES, _FIRST_BYTES_MAX = 64 * 1024, 64 * 1024
 _PATHS_KEPT, _PATH_KEPT_MAX = 512, 256
 _RETRYABLE = frozenset({Fault.OVERLOADED, Fault.UPSTREAM_FAILED, Fault.UPSTREAM_TIMEOUT})
 
@@ -367,7 +366,8 @@ class Listener:
             self._with.logs.event(Event.STORE_FAILED, exchange=passage.id)
         body = passage.dialect.error(error.fault, f"callgate: {error}")
         retry = {} if error.fault in _RETRYABLE else {"x-should-retry": "false"}
-        return web.Response(status=error.fault.value, body=body, content_type="application/json", headers=retry)
+        fields = {**retry, **error_headers(passage.dialect, error.fault)}
+        return web.Response(status=error.fault.value, body=body, content_type="application/json", headers=fields)
 
     def _new_id(self) -> str:
         return "ex_" + new_receipt_id(self._with.judge.clock()).removeprefix("rc_")

@@ -1,4 +1,5 @@
-"""A scripted model provider over HTTP, streamed and not: Anthropic Messages, OpenAI Chat Completions, Gemini, Ollama.
+"""A scripted model provider over HTTP, streamed and not: Anthropic Messages, OpenAI Chat Completions, Gemini, Ollama,
+Bedrock.
 
 It refuses what the real ones refuse and records every request. It shares no code with the product, which is tested
 against it.
@@ -14,6 +15,7 @@ from aiohttp import web
 from proxy.demo import anthropic_wire, chat_wire
 from proxy.demo.admission import admitted_anthropic, admitted_chat, parsed
 from proxy.demo.asked import anthropic_asked, chat_asked
+from proxy.demo.bedrock_server import BedrockServer
 from proxy.demo.delivery import Dialogue, arranged, deliver
 from proxy.demo.gemini_server import GeminiServer
 from proxy.demo.identifiers import Identifiers
@@ -75,6 +77,7 @@ class Provider:
             app.router.add_get(f"{prefix}/models/{{model}}", self._model)
         GeminiServer(self).add_to(app)
         OllamaServer(self).add_to(app)
+        BedrockServer(self).add_to(app)
         app.router.add_route("*", "/{rest:.*}", self._not_found)
         return app
 

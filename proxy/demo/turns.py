@@ -20,6 +20,7 @@ class Dialect(Enum):
     GEMINI = "gemini"
     OLLAMA = "ollama"
     RESPONSES = "responses"
+    BEDROCK = "bedrock"
 
 
 class Stop(Enum):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from policies.model import folded
 from proxy.wire.paths import NOWHERE, Address
@@ -187,6 +187,20 @@ class Dialect(Protocol):
     def error(self, fault: Fault, message: str) -> bytes:
         """The body of an error response."""
         ...
+
+
+@runtime_checkable
+class NamesErrors(Protocol):
+    """A dialect whose clients take the kind of an error from its head."""
+
+    def error_headers(self, fault: Fault) -> Mapping[str, str]:
+        """What the head of an error of ours states beside its type."""
+        ...
+
+
+def error_headers(dialect: Dialect, fault: Fault) -> Mapping[str, str]:
+    """Of an error of ours; none in most dialects."""
+    return dialect.error_headers(fault) if isinstance(dialect, NamesErrors) else {}
 
 
 def declared_tools(tools: Sequence[DeclaredTool], provider: Sequence[str]) -> DeclaredTools:

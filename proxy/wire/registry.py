@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from proxy.wire.anthropic import ANTHROPIC_MESSAGES
 from proxy.wire.anthropic_vertex import ANTHROPIC_ON_VERTEX
+from proxy.wire.bedrock import BEDROCK_CONVERSE
+from proxy.wire.bedrock_invoke import BEDROCK_INVOKE
 from proxy.wire.gemini import GEMINI, GEMINI_ON_VERTEX
 from proxy.wire.ollama import OLLAMA_CHAT
 from proxy.wire.openai_chat import OPENAI_CHAT
@@ -24,4 +26,6 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     GEMINI_ON_VERTEX,
     ANTHROPIC_ON_VERTEX,
     OLLAMA_CHAT,
+    BEDROCK_CONVERSE,
+    BEDROCK_INVOKE,
 )

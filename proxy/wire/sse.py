@@ -24,6 +24,7 @@ class FramingFault(Enum):
     UNKNOWN_FIELD = "a line is no field of a server-sent event"
     HIDDEN_LINE = "a line holds a break that some readers see and some do not"
     SEVERAL_EVENTS = "a frame names its event twice"
+    NOT_A_MESSAGE = "bytes are no message of an event stream, or their checksum is wrong"
 
 
 class FramingError(ValueError):

@@ -27,13 +27,14 @@ class Shape(Enum):
     LIST = "list"  # each element is one tool
     KEYED = "keyed"  # each element is an object, and each of its members is a tool or a list of them (Gemini)
     WHOLE = "whole"  # the member itself is one tool
+    INSIDE = "inside"  # the member is an object, each element of whose `tools` is one tool (Bedrock)
 
 
 CALLERS: Final = "allowed_callers"
 """Of a tool of the client: who may call it beside the model. Without it, only the model may."""
 NESTED: Final = "tools"
 """Of an element that brings tools (an item of Responses, a namespace): their list."""
-_WITH_TOOLS: Final = ("tool_choice", "parallel_tool_calls", "toolConfig", "tool_config", "function_call")
+_WITH_TOOLS: Final = ("tool_choice", "toolChoice", "parallel_tool_calls", "toolConfig", "tool_config", "function_call")
 """Members that providers refuse where no tools are declared."""
 
 
@@ -52,13 +53,27 @@ def stripped(dialect: Dialect, body: bytes, at: Address, names: frozenset[str]) 
     for member, shape in dialect.tool_members.items():
         if member not in raw or not shows(member, raw[member]):
             continue
-        kept = b"" if shape is Shape.WHOLE else _kept(raw[member], shape, partial(shows, member))
+        if shape is Shape.INSIDE:
+            kept = _inside(raw[member], partial(shows, member), names)
+        else:
+            kept = b"" if shape is Shape.WHOLE else _kept(raw[member], shape, partial(shows, member))
         if kept:
             raw[member] = kept
         else:
             del raw[member]
     _mind_choice(raw, names, is_bare=had_tools and "tools" not in raw)
     return envelope.join(raw)
+
+
+def _inside(member: bytes, shows: Callable[[bytes], bool], names: frozenset[str]) -> bytes:
+    """The object without what must go of its tools; empty where it was there for them alone."""
+    raw = envelope.members(member)
+    had_tools = "tools" in raw
+    if had_tools:
+        kept = _kept(raw["tools"], Shape.LIST, lambda tools: shows(envelope.join({"tools": tools})))
+        raw = {**raw, "tools": kept} if kept else {name: value for name, value in raw.items() if name != "tools"}
+    _mind_choice(raw, names, is_bare=had_tools and "tools" not in raw)
+    return envelope.join(raw) if raw else b""
 
 
 def _kept(array: bytes, shape: Shape, shows: Callable[[bytes], bool]) -> bytes:

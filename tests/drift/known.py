@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proxy.wire import anthropic_tools, anthropic_types, gemini_types, responses_types
+from proxy.wire import anthropic_tools, anthropic_types, bedrock_types, gemini_types, responses_types
 from proxy.wire.chat_calls import CALL_TYPES
 
 RESPONSES_TOOLS: Final = {
@@ -78,5 +78,9 @@ KNOWN: dict[str, frozenset[str]] = {
     "parts gemini": gemini_types.KNOWN_PARTS | {"functionResponse"},  # a request's: in an answer it is unknown
     "tools gemini": frozenset(GEMINI_TOOLS),
     "finish reasons gemini": _REASONS_ENDING | {str(one) for one in gemini_types.LIMIT_REASONS},
+    "blocks bedrock": frozenset(bedrock_types.BLOCKS),
+    "deltas bedrock": frozenset(bedrock_types.DELTAS),
+    "events bedrock": bedrock_types.EVENTS,
+    "stop reasons bedrock": bedrock_types.STOP_REASONS,
 }
 """By what the SDK calls a union: the closed tables that must know each of its members."""

@@ -229,7 +229,8 @@ def write_config(
     rows = "".join(f"  {name}: {value}\n" for name, value in (limits or {}).items())
     (folder / "callgate.yaml").write_text(
         "listen: 127.0.0.1:0\n"
-        f"upstreams: {{anthropic: {upstream}, openai: {upstream}, gemini: {upstream}, ollama: {upstream}}}\n"
+        f"upstreams: {{anthropic: {upstream}, openai: {upstream}, gemini: {upstream}, ollama: {upstream}, "
+        f"bedrock: {upstream}}}\n"
         f"session_header: {{name: {SESSION_HEADER}, {session}}}\n"
         f"policy: {policy_path}\nstate: state\n" + (f"limits:\n{rows}" if rows else "") + extra,
         encoding="utf-8",

@@ -5,19 +5,26 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import anthropic
+import boto3
 import httpx
 import httpx2
 import ollama
 import openai
+from botocore.eventstream import EventStream
+from botocore.parsers import EventStreamJSONParser
 from google import genai
 
 if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
 
 Found = Counter[tuple[str, str]]
+_RUNTIME: Any = boto3.client(
+    "bedrock-runtime", region_name="us-east-1", aws_access_key_id="k", aws_secret_access_key="k"
+).meta
 MESSAGES: Any = [{"role": "user", "content": "hi"}]
 
 
@@ -32,6 +39,8 @@ def _client(data: bytes, streamed: bool) -> httpx2.Client:
 
 def calls_found(dialect: Dialect, data: bytes, *, streamed: bool = True) -> Found:
     """(name, arguments as canonical JSON) of each call that the SDK hands to its user; raises what the SDK raises."""
+    if dialect.name.startswith("bedrock"):
+        return _bedrock(data, streamed) if dialect.name == "bedrock-converse" else _invoke(data, streamed)
     if dialect.name.startswith(("gemini", "ollama")):
         return (_gemini if dialect.name.startswith("gemini") else _ollama)(data, streamed)
     read = _anthropic if dialect.name.startswith("anthropic") else _openai
@@ -92,6 +101,46 @@ def _gemini(data: bytes, streamed: bool) -> Found:
             for part in (candidate.content and candidate.content.parts) or ():
                 if part.function_call:
                     found[part.function_call.name or "", _plain(part.function_call.args)] += 1
+    return found
+
+
+def _bedrock(data: bytes, streamed: bool) -> Found:
+    """botocore's own parsers; blocks are put together by the order of their events, as agents do."""
+    if not streamed:
+        blocks: Any = ((json.loads(data).get("output") or {}).get("message") or {}).get("content") or ()
+        calls = [block["toolUse"] for block in blocks if "toolUse" in block]
+        return Counter((call["name"], _plain(call["input"])) for call in calls if call.get("type") != "server_tool_use")
+    found: Found = Counter()
+    name, arguments = "", ""
+    for event in _events(data):
+        match event:
+            case {"contentBlockStart": {"start": {"toolUse": call}}} if call.get("type") != "server_tool_use":
+                name, arguments = call["name"], ""
+            case {"contentBlockDelta": {"delta": {"toolUse": {"input": text}}}}:
+                arguments += text
+            case {"contentBlockStop": _} if name:
+                found[name, _parsed(arguments or "{}")] += 1
+                name = ""
+    return found
+
+
+def _invoke(data: bytes, streamed: bool) -> Found:
+    """The events of the chunks, to Anthropic's client."""
+    events: list[Any] = [json.loads(event["chunk"]["bytes"]) for event in _events(data)] if streamed else []
+    said = b"".join(b"event: %s\ndata: %s\n\n" % (each["type"].encode(), json.dumps(each).encode()) for each in events)
+    with warnings.catch_warnings(), _client(said if streamed else data, streamed) as client:
+        warnings.simplefilter("ignore")
+        return _anthropic(client, streamed)
+
+
+def _events(data: bytes) -> list[Any]:
+    """As boto3 hands them on; raises what it raises for an exception."""
+    runtime = _RUNTIME.service_model.operation_model("ConverseStream").output_shape.members["stream"]
+    chunks = _RUNTIME.service_model.operation_model("InvokeModelWithResponseStream").output_shape.members["body"]
+    found = []
+    for shape in (runtime, chunks):
+        source = SimpleNamespace(stream=lambda: iter([data]), close=lambda: None)
+        found += list(EventStream(source, shape, EventStreamJSONParser(), "ConverseStream"))
     return found
 
 

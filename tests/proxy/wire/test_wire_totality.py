@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from proxy.wire.envelope import EnvelopeError
 from proxy.wire.registry import DIALECTS
 from tests import strategies as model
-from tests.proxy.wire.rendered import body_of, end_of_frame, is_ollama, stream_of
+from tests.proxy.wire.rendered import body_of, is_ollama, stream_of, whole_bytes
 from tests.replay import Driver, allow, deny, replay, split_at
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def test_writes_are_whole_events(dialect: Dialect, turn: model.Turn, cuts: list[
     """A keep-alive may stand between any two writes: each ends where an event ends."""
     for rule in (allow, deny):
         result = replay(dialect, split_at(stream_of(dialect, turn), cuts), rule)
-        assert all(data.endswith(end_of_frame(dialect)) for data in result.writes if data)
+        assert all(whole_bytes(dialect, data) == len(data) for data in result.writes)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
@@ -162,6 +162,4 @@ def test_text_is_never_delayed(dialect: Dialect, turn: model.Turn) -> None:
     driver = Driver(dialect, deny)
     for place in range(len(data)):
         driver.feed(data[place : place + 1])
-        end = end_of_frame(dialect)
-        whole = data[: place + 1].rfind(end) + len(end)
-        assert len(driver.result.data) == (whole if whole >= len(end) else 0)
+        assert len(driver.result.data) == whole_bytes(dialect, data[: place + 1])

@@ -1,0 +1,66 @@
+"""Claude on Bedrock by InvokeModel: `/model/{model}/invoke` and `/invoke-with-response-stream` (WIRE.md 5).
+
+The body is Anthropic's, with `anthropic_version` in place of a header; a stream bears its events in the bytes of
+chunks. What other vendors' models say here has other shapes, and is refused on the request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from proxy.wire import envelope
+from proxy.wire.anthropic import AnthropicMessages
+from proxy.wire.anthropic_tools import TOOL_MEMBERS
+from proxy.wire.anthropic_writer import AnthropicBodyWriter
+from proxy.wire.bedrock import BEDROCK_CONVERSE, CLIENT_HEADER
+from proxy.wire.bedrock_chunks import CHUNKS, ChunkWriter
+from proxy.wire.bedrock_request import model_of, refuse_query
+from proxy.wire.paths import NOWHERE, Address
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from proxy.wire.dialect import Fault, RequestView, Writer
+
+_STREAM: Final = "/invoke-with-response-stream"
+_VENDOR: Final = "anthropic."
+
+
+class AnthropicOnBedrock(AnthropicMessages):
+    name = "bedrock-invoke"
+    provider = "bedrock"
+    paths = ("/model/{model}/invoke", "/model/{model}" + _STREAM)
+    passive = ()
+    client_header = CLIENT_HEADER
+    framing = CHUNKS
+
+    def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:
+        refuse_query(at.query)
+        model = model_of(at)
+        view = super().request(body, at)
+        if at.pattern and (_VENDOR not in model or _is_foreign(body)):
+            raise envelope.EnvelopeError(
+                "InvokeModel is mediated for Anthropic's models, with an 'anthropic_version' in the body: for any "
+                "other model use Converse"
+            )
+        if view.streamed:
+            raise envelope.EnvelopeError("the body has a member 'stream': the path says whether the answer is one")
+        return replace(view, model=model, streamed=at.pattern.endswith(_STREAM))
+
+    def writer(self, streamed: bool) -> Writer:
+        return ChunkWriter() if streamed else AnthropicBodyWriter()
+
+    def error(self, fault: Fault, message: str) -> bytes:
+        return BEDROCK_CONVERSE.error(fault, message)
+
+    def error_headers(self, fault: Fault) -> Mapping[str, str]:
+        return BEDROCK_CONVERSE.error_headers(fault)
+
+
+def _is_foreign(body: bytes) -> bool:
+    """Whether a body says more than which tools there are, and not that it is Anthropic's."""
+    return b"anthropic_version" not in body and not TOOL_MEMBERS.keys() >= envelope.members(body).keys()
+
+
+BEDROCK_INVOKE: Final = AnthropicOnBedrock()

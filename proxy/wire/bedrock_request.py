@@ -1,0 +1,101 @@
+"""What a request to Bedrock asks for: its tools, the form of its answer, and its URL (WIRE.md 5).
+
+Tools stand in `toolConfig`, in what is handed on to the model's own vendor, and as references inside messages.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from interceptors.context import DeclaredTool
+from proxy.wire import envelope
+from proxy.wire.anthropic_tools import tools_of
+from proxy.wire.dialect import DeclaredTools, OutputFormat, declared_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from proxy.wire.paths import Address
+
+TOOL_CONFIG: Final = "toolConfig"
+MODEL_FIELDS: Final = "additionalModelRequestFields"
+_SIGNED: Final = "X-Amz-Signature"
+
+
+def model_of(at: Address) -> str:
+    """The model that the path names, as it is spelled elsewhere."""
+    return at.variables.get("model", "").replace("%3A", ":").replace("%3a", ":")
+
+
+def refuse_query(query: str) -> None:
+    """Raise `envelope.EnvelopeError` for any query: these calls have none."""
+    if _SIGNED.lower() in query.lower():
+        raise envelope.EnvelopeError("the URL is signed (AWS Signature Version 4): send a bearer key in a header")
+    if query:
+        raise envelope.EnvelopeError("the query is no part of this call")
+
+
+def request_tools(raw: Mapping[str, bytes], body: bytes) -> DeclaredTools:
+    """All tools of a Converse request. `raw` are the members of `body`."""
+    inline: tuple[str, ...] = ()
+    if b"toolAddition" in body or b"\\u00" in body:
+        inline = tuple(_inline(raw.get("messages", b"[]")))
+    prompt = ("prompt",) if raw.get("promptVariables", b"null") != b"null" else ()
+    return _declared(raw.get(TOOL_CONFIG, b"null"), raw.get(MODEL_FIELDS, b"null"), (*inline, *prompt))
+
+
+def output(raw: Mapping[str, bytes]) -> OutputFormat | None:
+    """`outputConfig.textFormat`, where it is a schema, which stands there as a text."""
+    config = envelope.value_of(raw.get("outputConfig", b"null"))
+    stated: Any = config
+    for member in ("textFormat", "structure", "jsonSchema"):
+        stated = stated.get(member) if isinstance(stated, dict) else None
+    if not isinstance(stated, dict) or not isinstance(stated.get("schema"), str):
+        return None
+    name = stated.get("name")
+    return OutputFormat(name if isinstance(name, str) else "", stated["schema"].encode())
+
+
+@lru_cache(maxsize=128)
+def _declared(config: bytes, more: bytes, beside: tuple[str, ...]) -> DeclaredTools:
+    """By the bytes of the members: an agent declares the same tools with every request."""
+    declared: list[DeclaredTool] = []
+    provider: list[str] = []
+    tools = envelope.members(config).get("tools", b"null") if config.startswith(b"{") else b"null"
+    for element in envelope.list_or_none(tools):
+        for kind, tool in envelope.members(element).items():
+            if kind == "toolSpec":
+                declared += _spec(envelope.members(tool))
+            elif kind == "systemTool":
+                provider.append(_text(envelope.members(tool), "name") or kind)
+            elif kind != "cachePoint":
+                provider.append(kind)
+    if more.startswith(b"{"):
+        vendor = tools_of(more, envelope.members(more))
+        declared += vendor.by_name.values()
+        provider += vendor.provider
+    return declared_tools(declared, tuple(dict.fromkeys([*provider, *beside])))
+
+
+def _spec(tool: Mapping[str, bytes]) -> Iterator[DeclaredTool]:
+    schema = tool.get("inputSchema", b"null")
+    name = _text(tool, "name")
+    if name:
+        yield DeclaredTool(name, envelope.members(schema).get("json") if schema.startswith(b"{") else None)
+
+
+def _inline(messages: bytes) -> Iterator[str]:
+    """The servers whose tools are added inside messages; any other reference is to a tool that is declared."""
+    for message in envelope.list_or_none(messages):
+        for block in envelope.list_or_none(envelope.members(message).get("content", b"null")):
+            addition = envelope.members(block).get("toolAddition")
+            value = envelope.value_of(addition) if addition is not None else None
+            tool = value.get("tool") if isinstance(value, dict) else None
+            if isinstance(tool, dict) and tool.get("serverName"):
+                yield f"mcp/{tool['serverName']}"
+
+
+def _text(members: Mapping[str, bytes], name: str) -> str:
+    value = envelope.value_of(members[name]) if name in members else ""
+    return value if isinstance(value, str) else ""
