@@ -53,7 +53,7 @@ async def lives(folder: Path, name: str, seed: int, turns: int) -> Counter[str]:
     return counts
 
 
-@pytest.mark.timeout(3600 if TURNS > 1000 else 120)
+@pytest.mark.timeout(3600 if TURNS > 100 else 120)
 @pytest.mark.parametrize("name", WANDERERS)
 async def test_random_conversations_are_never_refused_and_extend_what_was_seen(tmp_path: Path, name: str) -> None:
     """G7 in this dialect: no request is one that its strict provider refuses, and none rewrites what it saw."""
