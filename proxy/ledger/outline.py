@@ -14,8 +14,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proxy.wire import envelope
-from proxy.wire.transcript import CHAIN_START, CallSeen, ResultSeen, Side, SideTurn, chained
+from proxy.wire.transcript import CHAIN_START, CallSeen, ResultSeen, Side, SideTurn, chained, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,8 +101,7 @@ class Outlines:
         if count == 0:
             found = outlined(transcript.turns(), with_calls=self._with_calls)
         else:
-            rest = b'{"messages":' + envelope.join_list(list(messages[count:])) + b"}"
-            found = outlined(read(rest).turns(), before, count, with_calls=self._with_calls)
+            found = outlined(read(part_of(messages[count:])).turns(), before, count, with_calls=self._with_calls)
         if (end := self._end(found)) > len(before):
             self._remember(names, messages, found[:end])
         return found

@@ -15,7 +15,7 @@ from proxy.wire.gemini_request import camel, object_of
 from proxy.wire.gemini_results import RESULT, WRAPPED
 from proxy.wire.gemini_types import CALL
 from proxy.wire.positional import kept, named, unpaired
-from proxy.wire.transcript import CallSeen, Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.transcript import PART, CallSeen, Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ _ALPHABET: Final = bytes.maketrans(b"-_", b"+/")  # official clients write the b
 class GeminiTranscript:
     def __init__(self, body: bytes) -> None:
         self._members = camel(envelope.members(body))
-        contents = self._members.get("contents", self._members.get("messages", b"[]"))  # a part of a history
+        contents = self._members.get("contents", self._members.get(PART, b"[]"))
         self.messages: Sequence[bytes] = [contents] if contents.startswith(b"{") else envelope.list_or_none(contents)
         self._turns: list[SideTurn] | None = None
         self._answers: dict[bytes, list[frozenset[str]]] = {}

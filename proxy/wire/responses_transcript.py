@@ -14,7 +14,7 @@ from proxy.wire.responses_results import contained_in, content_of, edited
 from proxy.wire.responses_types import MESSAGE, REASONING, REFERENCE
 from proxy.wire.seal import SEALED
 from proxy.wire.standing import Held, pointed, pointer, pointer_turn
-from proxy.wire.transcript import Content, HiddenResult, Side, SideTurn
+from proxy.wire.transcript import PART, Content, HiddenResult, Side, SideTurn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ class ResponsesTranscript:
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)
         self._held = _held(self._members)
-        own = _input(self._members.get("input", self._members.get("messages", b"[]")))
+        own = _input(self._members.get("input", self._members.get(PART, b"[]")))
         self.messages: Sequence[bytes] = [*([pointer(*self._held)] if self._held else []), *own]
         self._turns: list[SideTurn] | None = None
         self._orphans = _orphaned(own) if SEALED.encode() in body else frozenset()

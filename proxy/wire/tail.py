@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from proxy.wire import envelope
+from proxy.wire.transcript import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -129,4 +130,4 @@ def backwards(array: bytes) -> Iterator[bytes]:
 
 
 def _request(found: list[bytes]) -> bytes:
-    return b'{"messages":' + envelope.join_list(found[::-1]) + b"}"
+    return part_of(found[::-1])

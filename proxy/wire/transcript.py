@@ -10,15 +10,18 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from interceptors import strict_json
+from proxy.wire import envelope
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from interceptors.calls import Json
 
+PART: Final = "messages"
+"""The member of `part_of`. A dialect whose requests hold their history elsewhere looks there first."""
 CHAIN_START = hashlib.sha256(b"callgate.transcript.1").digest()
 
 
@@ -82,6 +85,12 @@ class SideTurn:
         others: list[Json] = list(self.other)
         said: list[Json] = [self.side.value, text, calls, results, others]
         return hashlib.sha256(strict_json.canonical(said)).digest()
+
+
+def part_of(messages: Sequence[bytes]) -> bytes:
+    """A body that holds some messages of a history and nothing else. Every dialect's `read` takes it, wherever its own
+    requests hold theirs; nothing of it goes up."""
+    return b'{"%s":%s}' % (PART.encode(), envelope.join_list(list(messages)))
 
 
 def chained(before: bytes, meaning: bytes) -> bytes:
