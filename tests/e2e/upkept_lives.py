@@ -1,0 +1,153 @@
+"""Lives of conversations under a policy about their history: pauses, results that are pruned, errors and out of date.
+
+What went up once goes up again, byte for byte. A request may differ from what was seen in earlier results alone, and
+only where its newest message is a user's own text.
+"""
+
+from __future__ import annotations
+
+import copy
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import orjson
+
+from proxy.demo.watcher import extends
+from proxy.history.keeper import Histories
+from tests.e2e.extending import Seen
+from tests.e2e.lives import Family
+from tests.e2e.talkers import Talk
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator
+
+    from proxy.demo.provider import Received
+    from proxy.history.keeper import Upward
+    from tests.e2e.upkeep import Clock
+
+_EMPTY = ("result 0", "result 1")
+_PAGE = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
+
+
+@dataclass(slots=True)
+class UpkeptTalk(Talk):
+    """Its results are documents with fields that nobody needs, or no documents."""
+
+    def answer(self, words: str, more: str = "") -> None:
+        before = len(self.messages)
+        Talk.answer(self, words, more)
+        for message in self.messages[before:]:
+            for holder in _results(message):
+                holder["content"] = _content(words, holder["content"])
+
+
+def _content(words: str, text: str) -> str:
+    if words in _EMPTY:
+        return ""
+    if words == "result 2":
+        return _PAGE
+    return orjson.dumps({"status": text, "internal": "x" * 60, "lines": [{"sku": text, "cost": 1.10}]}).decode()
+
+
+def _results(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """What holds the content of each result of a message."""
+    if message["role"] == "tool":
+        return [message]
+    content = message["content"]
+    return [block for block in content if block.get("type") == "tool_result"] if isinstance(content, list) else []
+
+
+class UpkeptSeen(Seen):
+    """Where the newest message is a user's own text, earlier results may have gone out of date."""
+
+    def problems(self, body: bytes) -> list[str]:
+        wrong = Seen.problems(self, body)
+        newest = orjson.loads(body)["messages"][-1]
+        if not wrong or newest["role"] != "user" or _results(newest):
+            return wrong
+        found: list[str] = []
+        for was, turn in reversed(self.requests):
+            old, new = _with_notices_alike(was, body)
+            different = extends(old, None, new, dialect=self.dialect, exact=False, thinking=False)
+            if not different and turn is not None:
+                number = len(orjson.loads(was)["messages"])
+                bare = Seen(self.dialect, self.rules, exact=False, thinking=False)
+                different = bare._turn(turn, orjson.loads(body)["messages"][number])
+            if not different:
+                return []
+            found = found or different
+        return found or wrong
+
+
+def _with_notices_alike(was: bytes, body: bytes) -> tuple[bytes, bytes]:
+    """Both requests, where what became a notice in the second is one in the first."""
+    old, new = orjson.loads(was), orjson.loads(body)
+    for before, after in zip(old["messages"], new["messages"], strict=False):
+        for first, second in zip(_results(before), _results(after), strict=False):
+            if '"stale":true' in str(second["content"]):
+                first["content"] = copy.deepcopy(second["content"])
+    return orjson.dumps(old), orjson.dumps(new)
+
+
+@dataclass(slots=True)
+class UpkeptFamily(Family):
+    """`sent` is what went up for each request of a client's.
+
+    Once decisions were lost or erased, a shorter history that comes again is decided anew, also for longer ones that
+    hold it: from then on requests may differ, and must only be taken.
+    """
+
+    clock: Clock | None = None
+    sent: dict[bytes, bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        Family.__post_init__(self)
+        (talk,) = self.talks
+        self.talks = [UpkeptTalk(**{each.name: getattr(talk, each.name) for each in fields(talk)})]
+        self.seen = UpkeptSeen(talk.dialect, self.rules, self.seen.exact, self.seen.thinking)
+
+    def _check(self, talk: Talk, legs: list[Received]) -> None:
+        if self.lost:
+            self.free |= {id(each) for each in self.talks}
+        Family._check(self, talk, legs)
+        if not legs or self.problems or (self.has_twins and not self.is_named):
+            return
+        key = talk.body()
+        if self.lost:
+            self.sent.clear()
+        elif (was := self.sent.get(key)) is not None:
+            self.counts["the same again"] += 1
+            if was != legs[0].body:
+                self.problems.append("a repeated request went up with other bytes")
+        self.sent[key] = legs[0].body
+
+    async def change(self, talk: Talk) -> None:
+        await Family.change(self, talk)
+        chance = self.dice.random()
+        assert self.clock is not None
+        if chance < 0.08:
+            self.counts["pause"] += 1
+            self.clock.now += timedelta(minutes=31)
+        else:
+            self.clock.now += timedelta(seconds=5)
+
+
+@contextmanager
+def edits_counted(clock: Clock, counts: Counter[str]) -> Iterator[None]:
+    """Every gate goes by this clock; what it decides is counted."""
+    begin, lift = Histories.__init__, Histories.lift
+
+    def begun(self: Histories, vault: Any, _clock: Any) -> None:
+        begin(self, vault, clock)
+
+    async def lifted(self: Histories, *args: Any) -> Upward:
+        found = await lift(self, *args)
+        counts.update({f"edit: {edit.value}": count for edit, count in found.fresh.items()})
+        return found
+
+    with patch.object(Histories, "__init__", begun), patch.object(Histories, "lift", lifted):
+        yield
