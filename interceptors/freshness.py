@@ -120,6 +120,16 @@ def _values(value: Json, path: Path) -> Iterator[str]:
         yield from _values(value[step], rest)
 
 
+HELD_NOTICE: Final = (
+    "What tools returned earlier in this conversation may be out of date by now. Call them again before you rely on it."
+)
+"""Where nobody can tell what was read before, since the provider keeps it. It goes up with what the user says."""
+HELD_LOOP_NOTICE: Final = (
+    "[What was read before or beside a call that changes it is out of date. Read it again before you rely on it.]"
+)
+"""The same inside a loop of tools, where what was read just now holds unless it was changed."""
+
+
 def stale_notice(each: Done) -> str:
     """What stands in the place of the result: the same for ever, whenever it is made."""
     return strict_json.canonical({"stale": True, "next": f"Out of date: call {_named(each)} again."}).decode()

@@ -90,6 +90,18 @@ def structured(kind: ResultError, detail: str, *, is_write: bool) -> str:
     return strict_json.canonical(said).decode()
 
 
+def missing(*, is_write: bool) -> str:
+    """What stands in the place of a result that never came: the same for ever, whatever call it answers."""
+    said: dict[str, Json] = {
+        "isError": True,
+        "errorCategory": ResultError.TRANSIENT.value,
+        "isRetryable": not is_write,
+        "message": "No result of this call came back.",
+        "next": _UNKNOWN if is_write else "Call it again if it is still needed.",
+    }
+    return strict_json.canonical(said).decode()
+
+
 def _built_in(text: str) -> tuple[ResultError, str] | None:
     if _HTML.search(text[:2_000]) is not None:
         return _page(text)

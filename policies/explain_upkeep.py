@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from policies.expressions import EACH
 from policies.spelling import duration_text
+from policies.upkeep import BrokenPairs, ServerHeld, ages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from policies.model import Policy, Tool
     from policies.upkeep import Path
+
+
+_BROKEN: Final = {
+    BrokenPairs.REPAIR: "A call without a result gets an error for one, and a result without a call is left out.",
+    BrokenPairs.REFUSE: "A request in which a call has no result, or a result no call, is refused.",
+}
+_HELD: Final = {
+    ServerHeld.REFUSE: "A request whose history the provider keeps is refused: what is old in it could not be told.",
+    ServerHeld.NOTICE: "Where the provider keeps the history, each new message says that what was read before is old.",
+}
 
 
 def upkeep_lines(tool: Tool) -> Iterator[str]:
@@ -54,6 +65,10 @@ def history_lines(policy: Policy) -> Iterator[str]:
     """The lines that hold for every conversation."""
     if (pause := policy.history.resume_after) is not None:
         yield f"After a pause of more than {duration_text(pause)}, what was read before it is asked for again."
+    if policy.history.broken_pairs is not None:
+        yield _BROKEN[policy.history.broken_pairs]
+    if ages(policy):
+        yield _HELD[policy.history.server_held]
 
 
 def _all(paths: tuple[Path, ...]) -> str:

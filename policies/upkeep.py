@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import timedelta
 
+    from policies.model import Policy
     from policies.patterns import Pattern
 
 Path: TypeAlias = "tuple[str, ...]"
@@ -71,16 +72,37 @@ class Upkeep:
 NO_UPKEEP = Upkeep()
 
 
+class BrokenPairs(Enum):
+    """What becomes of a request in which a call has no result, or a result no call."""
+
+    REPAIR = "repair"
+    REFUSE = "refuse"
+
+
+class ServerHeld(Enum):
+    """What becomes of a request whose history the provider keeps, where results in it may be out of date."""
+
+    REFUSE = "refuse"
+    NOTICE = "notice"  # the newest input says it
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryRules:
-    """What holds for the whole conversation."""
+    """What holds for the whole conversation. Without `broken_pairs` they go up as they came."""
 
     resume_after: timedelta | None = None
+    broken_pairs: BrokenPairs | None = None
+    server_held: ServerHeld = ServerHeld.REFUSE
 
     @property
     def is_used(self) -> bool:
         """Whether anything here needs the conversation to be read."""
-        return self.resume_after is not None
+        return self.resume_after is not None or self.broken_pairs is not None
 
 
 NO_RULES = HistoryRules()
+
+
+def ages(policy: Policy) -> bool:
+    """Whether any result can go out of date under this policy."""
+    return policy.history.resume_after is not None or any(tool.upkeep.ages for tool in policy.tools.values())

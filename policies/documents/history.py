@@ -1,4 +1,4 @@
-"""What a policy says of a whole conversation: `resume_after`."""
+"""What a policy says of a whole conversation: `resume_after`, `broken_pairs`, `server_held`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from policies.documents.limits import duration
-from policies.upkeep import HistoryRules
+from policies.upkeep import BrokenPairs, HistoryRules, ServerHeld
 
 if TYPE_CHECKING:
     from policies.nodes import MappingNode
@@ -17,8 +17,14 @@ RESUME_MAX: Final = timedelta(days=30)
 
 def read_history(root: MappingNode, problems: Problems) -> HistoryRules:
     """The rules; what is wrong in one is among the problems."""
-    resume_after = None
+    resume_after, broken_pairs, server_held = None, None, ServerHeld.REFUSE
     with problems.collect():
         if (node := root.get("resume_after")) is not None:
             resume_after = duration(node, RESUME_MAX)
-    return HistoryRules(resume_after)
+    with problems.collect():
+        if (node := root.get("broken_pairs")) is not None:
+            broken_pairs = node.choice(BrokenPairs)
+    with problems.collect():
+        if (node := root.get("server_held")) is not None:
+            server_held = node.choice(ServerHeld)
+    return HistoryRules(resume_after, broken_pairs, server_held)

@@ -31,6 +31,8 @@ TOP: Final = (
     "approvals",
     "operators",
     "resume_after",
+    "broken_pairs",
+    "server_held",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
@@ -128,12 +130,10 @@ RULINGS: Final = ("forbid", "escalate", "clarify")
 
 LATER: Final = frozenset(
     {
-        "broken_pairs",
         "compact_above",
         "currency",
         "escalate_with",
         "handoff",
-        "server_held",
         "sql",
     }
 )

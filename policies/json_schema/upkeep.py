@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from policies.upkeep import ResultError
+from policies.upkeep import BrokenPairs, ResultError, ServerHeld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +16,8 @@ _NAMED: Final = {"type": "object", "additionalProperties": _TEXT}
 
 TOP_FORMS: Final[Mapping[str, Any]] = {
     "resume_after": _DURATION,
+    "broken_pairs": {"enum": [each.value for each in BrokenPairs]},
+    "server_held": {"enum": [each.value for each in ServerHeld]},
 }
 TOOL_FORMS: Final[Mapping[str, Any]] = {"reads": _NAMED, "writes": _NAMED}
 FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -40,6 +42,8 @@ def forms(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 TOP_WORDS: Final[Mapping[str, str]] = {
     "resume_after": "After so long a pause, what tools read before it is asked for again.",
+    "broken_pairs": "What becomes of a request in which a call has no result, or a result no call.",
+    "server_held": "What becomes of a request whose history the provider keeps, where results can go out of date.",
 }
 TOOL_WORDS: Final[Mapping[str, str]] = {
     "reads": "The things that its result tells of, each named by an argument.",

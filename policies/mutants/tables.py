@@ -42,6 +42,8 @@ SILENT: Final = frozenset(
         "reads",
         "writes",
         "resume_after",
+        "broken_pairs",
+        "server_held",
     }
 )
 """Keys with nothing below that a decision on one call reads."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from interceptors.edits import Edit
-from interceptors.freshness import loop_notice, overtaken, stale, stale_notice
+from interceptors.freshness import HELD_LOOP_NOTICE, HELD_NOTICE, loop_notice, overtaken, stale, stale_notice
 from interceptors.pruning import cut, pruned
 from interceptors.result_errors import error_in, structured
 from policies.model import ToolEffect
+from policies.upkeep import ages
 from proxy.history.calls import Known, call_of, done, last_text, since
 from proxy.ledger.edits import Decision, ResultEdit
 from proxy.once import OncePerRevision
@@ -43,9 +46,10 @@ def decide(
 ) -> Decision:
     """The decision for the newest turn; `before` are those of the turns ahead of it."""
     own = list(_at_first_sight(view, newest, policy, answered))
-    ages = policy.history.resume_after is not None or any(tool.upkeep.ages for tool in policy.tools.values())
-    if not ages:
+    if not ages(policy):
         return Decision(now.timestamp(), tuple(own))
+    if view.transcript.is_continued:
+        return _of_held(view, newest, policy, own, now)
     known = Known.of(before)
     calls = done(view, before, answered)
     if not view.turns[newest].results:
@@ -60,11 +64,28 @@ def decide(
     unsaid = [each for each in older if _pair(each) in gone]
     if not unsaid:
         return Decision(now.timestamp(), tuple(own))
-    noticed = next((one.call for one in reversed(view.turns[newest].results) if one.call not in beside), "")
+    noticed = next((one for one in _answers(view, newest) if one not in beside), "")
     if not noticed:
         return Decision(now.timestamp(), tuple(own))
     told = tuple(_pair(each) for each in unsaid)
     return Decision(now.timestamp(), tuple(own), noticed=noticed, notice=loop_notice(unsaid), told=told)
+
+
+def _answers(view: View, newest: int) -> Iterator[str]:
+    """The calls that the results of a turn answer, the last first; a result that answers none may not stay."""
+    results = reversed(view.turns[newest].results)
+    return (one.call for one in results if view.transcript.is_continued or call_of(view, newest, one.call))
+
+
+def _of_held(view: View, newest: int, policy: Policy, own: Sequence[ResultEdit], now: datetime) -> Decision:
+    """Of a history that the provider keeps nothing is known but that it is older than what comes now."""
+    decision = Decision(now.timestamp(), tuple(own))
+    if not view.turns[newest].results:
+        return replace(decision, notice=HELD_NOTICE)
+    noticed = next(_answers(view, newest), "")
+    if not noticed or not any(tool.upkeep.writes for tool in policy.tools.values()):
+        return decision
+    return replace(decision, noticed=noticed, notice=HELD_LOOP_NOTICE)
 
 
 def _aged(policy: Policy, older: Sequence[Done], lull: Since, began: int) -> set[Pair]:

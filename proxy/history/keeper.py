@@ -6,24 +6,30 @@ A memory that fails is no reason to guess: what went up once must go up again, s
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
+
+from msgspec.structs import replace
 
 from interceptors.edits import Edit
+from policies.upkeep import BrokenPairs
 from proxy.history.deciding import decide, uses
-from proxy.history.view import Edited, View, edited
-from proxy.ledger.edits import Decision, Where
+from proxy.history.pairs import broken, known_pairs, mended, refuse_broken, repairs
+from proxy.history.server_held import refuse_held
+from proxy.history.view import View, edited
+from proxy.ledger.edits import Where
 from proxy.ledger.hidden import root_of
 from proxy.ledger.outline import Outlines
 from proxy.wire.seal import EDITED
 from proxy.wire.transcript import Side
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from policies.model import Policy
     from proxy.clock import Clock
-    from proxy.ledger.edits import EditVault
+    from proxy.ledger.edits import Decision, EditVault, PairEdit
     from proxy.ledger.hidden import Asker
     from proxy.ledger.outline import Outline
     from proxy.wire.dialect import Dialect
@@ -41,6 +47,7 @@ class Subject:
     tenant: str
     asker: Asker
     answered: frozenset[str] = frozenset()
+    client_body: bytes = b""  # as the client sent it: the places that it knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,7 @@ class Histories:
 
         Raises:
             envelope.EnvelopeError: its messages cannot be read.
+            BrokenPairsError, ServerHeldError: the policy refuses it.
             LedgerError: what was decided before cannot be read, or what is decided now not be kept.
         """
         is_used = uses(policy)
@@ -97,15 +105,41 @@ class Histories:
         decisions = {number: known[place] for number, place in enumerate(view.places) if place in known}
         if decisions:
             self._vault.touch(subject.tenant, [view.places[number] for number in decisions], now)
+        refuse_held(view, policy)
+        pairs = known_pairs(decisions.values())
+        mends = self._mends(dialect, view, policy, subject, pairs)
         newest, fresh, where = view.newest, None, None
         if newest is not None and is_used:
             where = Where(subject.tenant, view.places[newest], view.root, subject.asker.subject)
             if newest not in decisions:
-                fresh = decide(view, newest, policy, decisions, subject.answered, now)
+                fresh = replace(decide(view, newest, policy, decisions, subject.answered, now), pairs=mends)
                 decisions[newest] = self._vault.decide(where, fresh, now)
-        found = edited(view, decisions, {})
+        found = edited(view, decisions, repairs([*mends, *pairs.values()]))
         changed = transcript.body(found.messages) if found.is_changed else body
-        return _upward(changed, found, where, decisions, newest, is_fresh=fresh is not None, before=len(body))
+        counts = _counts(decisions[newest] if fresh is not None and newest is not None else None, mends)
+        decision = decisions.get(newest) if newest is not None else None
+        saved = max(0, len(body) - len(changed))
+        return Upward(changed, found.mark, where, decision, counts, saved, found.taken_out)
+
+    @staticmethod
+    def _mends(
+        dialect: Dialect, view: View, policy: Policy, subject: Subject, known: Mapping[int, PairEdit]
+    ) -> tuple[PairEdit, ...]:
+        how = policy.history.broken_pairs
+        found = broken(view) if how is not None else None
+        if how is None or not found:
+            return ()
+        client = View(dialect.continuation.transcript(subject.client_body))
+        match how:
+            case BrokenPairs.REPAIR:
+                refuse_broken(client, at_end=True)
+                return mended(view, found, policy, known)
+            case BrokenPairs.REFUSE:
+                if not found.is_mended(known):
+                    refuse_broken(client)
+                return ()
+            case _:
+                assert_never(how)
 
     def _outline(self, dialect: Dialect, transcript: Transcript, tenant: str) -> Outline:
         """Of what was erased or has expired nothing is remembered."""
@@ -116,21 +150,14 @@ class Histories:
         return self._outlines.of(owner, transcript, dialect.continuation.transcript)
 
 
-def _upward(
-    body: bytes,
-    found: Edited,
-    where: Where | None,
-    decisions: Mapping[int, Decision],
-    newest: int | None,
-    *,
-    is_fresh: bool,
-    before: int,
-) -> Upward:
-    decision = decisions.get(newest) if newest is not None else None
-    counts: dict[Edit, int] = {}
-    if is_fresh and decision is not None:
-        for each in decision.results:
-            counts[Edit(each.why)] = counts.get(Edit(each.why), 0) + 1
-        if decision.notice:
-            counts[Edit.NOTICE] = 1
-    return Upward(body, found.mark, where, decision, counts, max(0, before - len(body)), found.taken_out)
+def _counts(decision: Decision | None, mends: Iterable[PairEdit]) -> Mapping[Edit, int]:
+    """What was decided for the first time. `decision` is None where that was decided before; pairs are mended anew
+    wherever a policy before did not."""
+    counts: Counter[Edit] = Counter()
+    if decision is not None:
+        counts.update(Edit(each.why) for each in decision.results)
+        counts[Edit.NOTICE] += bool(decision.notice)
+    for each in mends:
+        counts[Edit.ORPHAN] += sum(each.dropped)
+        counts[Edit.UNANSWERED] += len(each.added)
+    return +counts

@@ -25,7 +25,8 @@ _STATE_LENGTH = 24  # hex digits of a digest
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What a user-side turn lacks or has too much of: results that are put in, and which of its own are taken out."""
+    """What a user-side turn lacks or has too much of: results that are put in, and which of its own are taken out. Of
+    a turn of the assistant's: the results that stand behind it."""
 
     added: tuple[HiddenResult, ...] = ()
     order: tuple[str, ...] = ()
@@ -91,7 +92,9 @@ def edited(view: View, decisions: Mapping[int, Decision], repairs: Mapping[int, 
     for number, turn in enumerate(view.turns):
         if turn.side is Side.ASSISTANT:
             raw, is_same = _opened(view.transcript, messages[turn.first : turn.last + 1], state.mark, found)
-            if is_same:
+            if (behind := repairs.get(number)) is not None:
+                raw += _repaired(view, None, [], behind, found, state)
+            elif is_same:
                 continue
         elif number in touched:
             raw = list(messages[turn.first : turn.last + 1])
@@ -104,8 +107,6 @@ def edited(view: View, decisions: Mapping[int, Decision], repairs: Mapping[int, 
         found.messages += raw
         copied = turn.last + 1
     found.messages += messages[copied:]
-    if (repair := repairs.get(len(view.turns))) is not None:
-        found.messages += _repaired(view, None, [], repair, found, state)
     found.mark = state.mark
     return found
 
@@ -144,6 +145,8 @@ def _noticed(
         return raw
     found.counts[Edit.NOTICE] += 1
     state.add(Edit.NOTICE.value, decision.notice)
+    if not decision.noticed:
+        return [*raw, view.transcript.reminder(decision.notice)]
     held = zip(view.turns[number].results, view.transcript.contents(raw), strict=True)
     news = [_behind(decision.notice, said) if result.call == decision.noticed else None for result, said in held]
     return view.transcript.with_contents(raw, news)
@@ -157,7 +160,7 @@ def _behind(notice: str, said: Content) -> Content:
 def _repaired(
     view: View, number: int | None, raw: list[bytes], repair: Repair | None, found: Edited, state: _State
 ) -> list[bytes]:
-    """`number` is None for a turn that the client left out."""
+    """`number` is None for a turn that the client left out, behind one of the assistant's."""
     if repair is None:
         return raw
     if number is not None and any(repair.dropped):

@@ -40,11 +40,32 @@ class ResultEdit(msgspec.Struct, frozen=True, array_like=True):
     why: str
 
 
+class ResultAdded(msgspec.Struct, frozen=True, array_like=True):
+    """A result that is put in: what `HiddenResult` says of one."""
+
+    call: str
+    name: str
+    kind: str
+    content: str
+    toolset: str
+    provider_id: str
+
+
+class PairEdit(msgspec.Struct, frozen=True, array_like=True):
+    """The results of the user-side turn `turn` without those that are `dropped`, and with others, in this `order` of
+    calls. Where the turn is the assistant's, the results stand behind it."""
+
+    turn: int
+    added: tuple[ResultAdded, ...] = ()
+    order: tuple[str, ...] = ()
+    dropped: tuple[bool, ...] = ()
+
+
 class Decision(msgspec.Struct, frozen=True, array_like=True):
     """Of one place. `at` is when it was made, in seconds: when its results first went up.
 
-    `notice` stands before the content of the result of the call `noticed`, in the place's own turn; it was said of the
-    results in `told`, each a turn and a call.
+    `notice` stands before the content of the result of the call `noticed`, in the place's own turn, or behind that turn
+    where no call is named; it was said of the results in `told`, each a turn and a call.
     """
 
     at: float
@@ -52,6 +73,7 @@ class Decision(msgspec.Struct, frozen=True, array_like=True):
     noticed: str = ""
     notice: str = ""
     told: tuple[tuple[int, str], ...] = ()
+    pairs: tuple[PairEdit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,3 +54,12 @@ def _kinds(message: object) -> list[object]:
     content = message.get("content") if isinstance(message, dict) else None
     blocks = content if isinstance(content, list) else []
     return [block.get("type") if isinstance(block, dict) else None for block in blocks]
+
+
+def is_continued(thread: bytes) -> bool:
+    """Whether the member `thread` of a request goes on with one that the provider keeps; one of a form that is not
+    known does."""
+    value = envelope.value_of(thread)
+    if value is None:
+        return False
+    return not (isinstance(value, dict) and ("create" in value or value.get("type") == "create"))

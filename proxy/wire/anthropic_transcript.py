@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import operator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
 from proxy.wire import envelope
-from proxy.wire.anthropic_loops import asks_to_drop, is_tool_loop, must_not_think
+from proxy.wire.anthropic_loops import asks_to_drop, is_continued, is_tool_loop, must_not_think
 from proxy.wire.anthropic_results import contents, with_content, without
 from proxy.wire.anthropic_seals import SEALABLE, edits_of, kind_of, mark_of, seal_member, with_blocks, with_seals
 from proxy.wire.seal import EDITED, SEALED
 from proxy.wire.transcript import Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.turn import remarked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,11 +26,20 @@ _STABLE = ("type", "id", "tool_use_id", "name", "source")
 
 
 class AnthropicTranscript:
+    is_adjacent = True
+
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)
         self.messages: Sequence[bytes] = envelope.elements(self._members.get("messages", b"[]"))
         self._turns: list[SideTurn] | None = None
         self._taken_out = 0
+
+    @property
+    def is_continued(self) -> bool:
+        return is_continued(self._members.get("thread", b"null"))
+
+    def reminder(self, text: str) -> bytes:
+        return message_of("user", [envelope.encode({"type": "text", "text": remarked(text)})])
 
     def opening(self) -> SideTurn | None:
         last = 0
@@ -181,7 +192,8 @@ def _read_block(turn: SideTurn, raw: bytes, position: int, block: Any) -> None:
         text = envelope.raw_at(raw, "content", position, "input").decode() if "input" in block else ""
         toolset = block.get("toolset_name")
         name = str(block.get("name", ""))
-        turn.calls.append(call_seen(str(block.get("id", "")), f"{toolset}/{name}" if toolset else name, text))
+        seen = call_seen(str(block.get("id", "")), f"{toolset}/{name}" if toolset else name, text)
+        turn.calls.append(replace(seen, toolset=str(toolset)) if toolset else seen)
     elif kind == "tool_result":
         content = _result_text(block.get("content"))
         is_error = block.get("is_error") is True

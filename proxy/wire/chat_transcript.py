@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from interceptors import strict_json
 from proxy.wire import envelope
 from proxy.wire.chat_calls import FUNCTION, LEGACY
 from proxy.wire.transcript import CallSeen, Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.turn import remarked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -25,10 +27,16 @@ _RESULT_ROLES = ("tool", "function")
 
 
 class ChatTranscript:
+    is_adjacent = True
+    is_continued = False
+
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)
         self.messages: Sequence[bytes] = envelope.elements(self._members.get("messages", b"[]"))
         self._turns: list[SideTurn] | None = None
+
+    def reminder(self, text: str) -> bytes:
+        return envelope.encode({"role": "user", "content": remarked(text)})
 
     def opening(self) -> SideTurn | None:
         last = 0
@@ -142,7 +150,8 @@ def turns_of(messages: Sequence[bytes], first: int = 0) -> list[SideTurn]:
         for position, call_object in enumerate(calls):
             _read_call(turn, raw, ("tool_calls", position), call_object)
         if function:
-            turn.calls.append(call_seen("", str(function.get("name", "")), _arguments(raw, (LEGACY,), function)))
+            seen = call_seen("", str(function.get("name", "")), _arguments(raw, (LEGACY,), function))
+            turn.calls.append(replace(seen, kind=LEGACY))
     return turns.found
 
 

@@ -11,6 +11,8 @@ from proxy.wire.transcript import Content
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from proxy.wire.transcript import HiddenResult
+
 RESULT: Final = "functionResponse"
 WRAPPED: Final = ("error", "output", "result")
 """Members under which clients put what came of a function, where the response has no other."""
@@ -24,6 +26,13 @@ def content(raw: bytes) -> Content:
     text = envelope.value_of(value) if value.startswith(b'"') else None
     other = sum(len(members[key]) for key in _OTHER if key in members)
     return Content((text if isinstance(text, str) else value.decode(),), name == "error", other)
+
+
+def result_part(result: HiddenResult) -> bytes:
+    """A refusal as the result of its call, under the member by which Google names errors."""
+    response = {"name": envelope.encode(result.name), "response": envelope.join({"error": result.content.encode()})}
+    members = ({"id": envelope.encode(result.provider_id)} if result.provider_id else {}) | response
+    return envelope.join({RESULT: envelope.join(members)})
 
 
 def edited(part: bytes, new: Content | None) -> bytes:

@@ -16,6 +16,7 @@ from proxy.wire.gemini_results import RESULT, WRAPPED
 from proxy.wire.gemini_types import CALL
 from proxy.wire.positional import kept, named, unpaired
 from proxy.wire.transcript import PART, CallSeen, Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.turn import remarked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -25,12 +26,17 @@ _ALPHABET: Final = bytes.maketrans(b"-_", b"+/")  # official clients write the b
 
 
 class GeminiTranscript:
+    is_adjacent, is_continued = True, False
+
     def __init__(self, body: bytes) -> None:
         self._members = camel(envelope.members(body))
         contents = self._members.get("contents", self._members.get(PART, b"[]"))
         self.messages: Sequence[bytes] = [contents] if contents.startswith(b"{") else envelope.list_or_none(contents)
         self._turns: list[SideTurn] | None = None
         self._answers: dict[bytes, list[frozenset[str]]] = {}
+
+    def reminder(self, text: str) -> bytes:
+        return content("user", [envelope.encode({"text": remarked(text)})])
 
     def opening(self) -> SideTurn | None:
         last = 0
@@ -108,7 +114,7 @@ class GeminiTranscript:
         self, messages: Sequence[bytes], results: Sequence[HiddenResult], order: Sequence[str]
     ) -> list[bytes]:
         """All results stand in one content, in the order of their calls, before all else that it holds."""
-        ours = {result.call: result_part(result) for result in results}
+        ours = {result.call: gemini_results.result_part(result) for result in results}
         left = [call for call in order if call not in ours]
         found = dict(ours)
         rest: list[bytes] = []
@@ -161,13 +167,6 @@ def content(role: str, parts: Iterable[bytes]) -> bytes:
     return envelope.join({"role": envelope.encode(role), "parts": envelope.join_list(list(parts))})
 
 
-def result_part(result: HiddenResult) -> bytes:
-    """A refusal as the result of its call, under the member by which Google names errors."""
-    response = {"name": envelope.encode(result.name), "response": envelope.join({"error": result.content.encode()})}
-    members = ({"id": envelope.encode(result.provider_id)} if result.provider_id else {}) | response
-    return envelope.join({RESULT: envelope.join(members)})
-
-
 def turns_of(messages: Sequence[bytes], first: int = 0) -> list[SideTurn]:
     """The turns of these contents, the first of which stands at the place `first`."""
     turns = Turns()
@@ -204,7 +203,8 @@ def _call(raw: bytes, taken: Collection[str]) -> CallSeen:
     arguments = members.get("args", b"null")
     seen = call_seen("", _name(raw), "" if arguments == b"null" else arguments.decode())
     digest = seen.digest if seen.arguments is not None else ""
-    return CallSeen(named(seen.name, digest, taken), seen.name, seen.arguments, seen.digest)
+    own = str(envelope.value_of(members.get("id", b"null")) or "")
+    return CallSeen(named(seen.name, digest, taken), seen.name, seen.arguments, seen.digest, provider_id=own)
 
 
 def _read_result(turn: SideTurn, raw: bytes, open_calls: list[CallSeen]) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from proxy.wire import envelope
 from proxy.wire.events import TEXT_KIND, TextKey
 from proxy.wire.gemini_request import camel, object_of
+from proxy.wire.gemini_results import result_part
 from proxy.wire.gemini_splice import BodySplice, StreamSplice, output_tokens, value_of
-from proxy.wire.gemini_transcript import GeminiTranscript, content, result_part, turns_of
+from proxy.wire.gemini_transcript import GeminiTranscript, content, turns_of
 from proxy.wire.gemini_types import bears, text_of
 from proxy.wire.gemini_writer import canonical_part
 from proxy.wire.transcript import HiddenResult, Side, SideTurn

@@ -10,6 +10,7 @@ from proxy.wire.events import TEXT_KIND
 from proxy.wire.ollama_types import CALLS, FUNCTION
 from proxy.wire.positional import kept, named, unpaired
 from proxy.wire.transcript import CallSeen, Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.turn import remarked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -19,11 +20,17 @@ _RESULT: Final = "tool"
 
 
 class OllamaTranscript:
+    is_adjacent = True
+    is_continued = False
+
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)
         self.messages: Sequence[bytes] = envelope.list_or_none(self._members.get("messages", b"[]"))
         self._turns: list[SideTurn] | None = None
         self._answers: dict[bytes, set[str]] = {}
+
+    def reminder(self, text: str) -> bytes:
+        return envelope.encode({"role": "user", "content": remarked(text)})
 
     def opening(self) -> SideTurn | None:
         last = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from interceptors import strict_json
@@ -119,11 +120,11 @@ def _read_said(turn: SideTurn, raw: bytes, item: dict[str, Any], kind: str) -> N
         turn.marks.append(mark_of(own)[0] if isinstance(own, str) else "")
     elif kind == CUSTOM:
         text = str(item.get("input") or "")
-        turn.calls.append(
-            CallSeen(call_id(item), call_name(item), {"input": text}, strict_json.digest({"input": text}))
-        )
+        digest = strict_json.digest({"input": text})
+        turn.calls.append(CallSeen(call_id(item), call_name(item), {"input": text}, digest, FREEFORM))
     elif kind_of(item) is Kind.CALL:
-        turn.calls.append(call_seen(call_id(item), call_name(item), call_arguments(raw, item)[0]))
+        seen = call_seen(call_id(item), call_name(item), call_arguments(raw, item)[0])
+        turn.calls.append(replace(seen, kind=kind))
     elif kind == REFERENCE:  # of an item that the gate has not shown: what it says is not known
         own = str(item.get("id"))
         turn.marks += [mark_of(own)[0]] if own.startswith(_SEALABLE) else []

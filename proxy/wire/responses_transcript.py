@@ -15,6 +15,7 @@ from proxy.wire.responses_types import MESSAGE, REASONING, REFERENCE
 from proxy.wire.seal import SEALED
 from proxy.wire.standing import Held, pointed, pointer, pointer_turn
 from proxy.wire.transcript import PART, Content, HiddenResult, Side, SideTurn
+from proxy.wire.turn import remarked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 class ResponsesTranscript:
     """Where the request goes on with what the provider holds, its first message is a pointer to that."""
 
+    is_adjacent = False
+
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)
         self._held = _held(self._members)
@@ -30,6 +33,13 @@ class ResponsesTranscript:
         self.messages: Sequence[bytes] = [*([pointer(*self._held)] if self._held else []), *own]
         self._turns: list[SideTurn] | None = None
         self._orphans = _orphaned(own) if SEALED.encode() in body else frozenset()
+
+    @property
+    def is_continued(self) -> bool:
+        return self._held is not None
+
+    def reminder(self, text: str) -> bytes:
+        return envelope.encode({"role": "user", "content": remarked(text)})
 
     def opening(self) -> SideTurn | None:
         if self._held is not None:

@@ -35,12 +35,18 @@ class Side(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CallSeen:
-    """A call in an assistant turn. `arguments` are None where they are not strict JSON."""
+    """A call in an assistant turn. `arguments` are None where they are not strict JSON.
+
+    `kind`, `toolset` and `provider_id` are what a result of it must repeat, as `HiddenResult` has them.
+    """
 
     id: str
     name: str
     arguments: Mapping[str, Json] | None
     digest: str
+    kind: str = ""
+    toolset: str = ""
+    provider_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +133,20 @@ class Transcript(Protocol):
     @property
     def messages(self) -> Sequence[bytes]:
         """The raw messages, in order."""
+        ...
+
+    @property
+    def is_adjacent(self) -> bool:
+        """Whether results must stand in the turn behind their calls; else anywhere behind them."""
+        ...
+
+    @property
+    def is_continued(self) -> bool:
+        """Whether it goes on with what the provider keeps, so that part of the history stands there."""
+        ...
+
+    def reminder(self, text: str) -> bytes:
+        """A message of the user's side that says this, marked as no user's words."""
         ...
 
     def opening(self) -> SideTurn | None:

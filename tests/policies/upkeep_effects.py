@@ -9,6 +9,8 @@ RULE = RESULT % "errors: [{match: %s, as: %s}]"
 
 EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
     ("TOP", "resume_after"): ("", "resume_after: 30m\n"),
+    ("TOP", "broken_pairs"): ("broken_pairs: repair\n", "broken_pairs: refuse\n"),
+    ("TOP", "server_held"): ("resume_after: 30m\n", "resume_after: 30m\nserver_held: notice\n"),
     ("TOOL", "reads"): (READ % "", READ % ", reads: {order: args.a}"),
     ("TOOL", "writes"): (WRITE % "", WRITE % ", writes: {order: args.a}"),
     ("RESULT", "keep"): (RESULT % "keep: [a]", RESULT % "keep: [a, b]"),

@@ -32,6 +32,8 @@ SHOWN_BY = {
     ("EGRESS", "list"): "tests/interceptors/test_egress.py: there is one list",
     ("LIST", "file"): "tests/policies/test_lists.py",
     ("TOP", "resume_after"): "tests/e2e/test_history_freshness.py",
+    ("TOP", "broken_pairs"): "tests/e2e/test_history_pairs.py",
+    ("TOP", "server_held"): "tests/e2e/test_history_server_held.py",
     ("TOOL", "reads"): "tests/e2e/test_history_freshness.py",
     ("TOOL", "writes"): "tests/e2e/test_history_freshness.py",
     ("RESULT", "fresh_for"): "tests/e2e/test_history_freshness.py",
