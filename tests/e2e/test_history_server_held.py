@@ -11,7 +11,7 @@ import pytest
 from interceptors.freshness import HELD_LOOP_NOTICE, HELD_NOTICE
 from proxy.demo.turns import Text
 from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION
-from tests.e2e.test_e2e_responses import agent, call, turn
+from tests.e2e.responding import agent, call, turn
 from tests.e2e.told import POLICY
 
 if TYPE_CHECKING:
