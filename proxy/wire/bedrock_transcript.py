@@ -10,6 +10,7 @@ from proxy.wire import bedrock_results, envelope
 from proxy.wire.bedrock_seal import REASONING, mark_of, seal_block, with_seals
 from proxy.wire.bedrock_types import CALL, RESULT, is_executed
 from proxy.wire.transcript import Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
+from proxy.wire.turn import remarked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -20,10 +21,15 @@ _STABLE: Final = ("toolUseId", "name", "type", "source", "tool")
 
 
 class ConverseTranscript:
+    is_adjacent, is_continued = True, False
+
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)
         self.messages: Sequence[bytes] = envelope.list_or_none(self._members.get("messages", b"[]"))
         self._turns: list[SideTurn] | None = None
+
+    def reminder(self, text: str) -> bytes:
+        return message_of("user", [envelope.encode({"text": remarked(text)})])
 
     def opening(self) -> SideTurn | None:
         last = 0
