@@ -73,6 +73,6 @@ async def test_random_lives_with_pauses_are_never_refused_and_repeat_their_bytes
         problems = await epoch(tmp_path / str(number), SEED + number, turns, counts)
         assert not problems, problems[0]
         number += 1
-    sys.stderr.write(f"seed {SEED}\n{names(counts)}\n")
+    await asyncio.to_thread(sys.stderr.write, f"seed {SEED}\n{names(counts)}\n")
     for kind in ("edit: pruned", "edit: error", "edit: stale", "pause", "the same again"):
         assert counts[kind], kind
