@@ -65,6 +65,7 @@ class Proposer(Enum):
     OPERATOR = "operator"
     CUSTOMER = "customer"
     BACK_END = "back_end"
+    GATE = "gate"  # in the agent's name: a call of its escalation tool
 
 
 @dataclass(frozen=True, slots=True)

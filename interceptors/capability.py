@@ -36,7 +36,7 @@ class Capability:
 
 def is_permitted(case: Case) -> bool:
     """Whether who proposes the call may use its tool at all."""
-    if case.proposer is not Proposer.MODEL:
+    if case.proposer not in (Proposer.MODEL, Proposer.GATE):
         operator = case.policy.people.operators.get(case.context.operator or "")
         return operator is not None and (operator.tools is None or case.key in operator.tools)
     if not case.policy.identities:

@@ -60,6 +60,7 @@ class AbortCause(Enum):
     LIMIT = "a limit was reached"
     HALTED = "the operator's halt came first"
     ANSWERED = "people answered while it waited, so it was decided anew"
+    NOT_HANDED_OVER = "the agent's escalation tool may not be called so, and the refusal stands"
     CANCELLED = "the exchange was cancelled"
     DRAINING = "the gate was shutting down"
     INTERNAL = "the gate failed"

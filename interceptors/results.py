@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from interceptors.decisions import Scheduled
 from policies.model import Category, Ruling
@@ -10,6 +10,9 @@ from policies.model import Category, Ruling
 if TYPE_CHECKING:
     from interceptors.calls import Json
     from interceptors.decisions import Decision
+
+HANDED_OVER: Final = "handedOver"
+"""In the result of a call that became one of the agent's escalation tool: `to` that tool, which gave this `answer`."""
 
 
 def structured_result(decision: Decision, receipt: str, escalation: str | None = None) -> dict[str, Json]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from policies.escalate_with import EscalateWith
     from policies.secrets import Expandable
 
 ANSWER_WITHIN: Final = timedelta(days=3)
@@ -69,3 +70,4 @@ class PassedOn:
     """What a tool says of its calls that are passed to people."""
 
     on_approval: OnApproval = OnApproval.NEXT_TIME
+    escalate_with: EscalateWith | None = None  # None: the agent gets the reply

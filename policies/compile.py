@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from policies.approvals import PassedOn
 from policies.documents import keys
 from policies.documents.asking import read_reply_language
 from policies.documents.cases import Governed, read_cases
 from policies.documents.claims import read_claims
+from policies.documents.escalate_with import read_escalate_with
 from policies.documents.facts import read_facts
 from policies.documents.foreign import read_provider_tools
 from policies.documents.guards import GuardScope, read_not_user
@@ -34,9 +36,9 @@ if TYPE_CHECKING:
 
     from policies.approvals import People
     from policies.asking import ReplyLanguage
+    from policies.escalate_with import EscalateWith
     from policies.foreign import ProviderTool
     from policies.lists import Lists
-    from policies.matrix import Cases
     from policies.model import Fact, Identity, Origin, Reason, SessionField
     from policies.nodes import MappingNode, Node
     from policies.patterns import Pattern
@@ -74,7 +76,7 @@ def compile_policy(
         constants=present(parts.constants),
         facts=present(parts.facts),
         tools={key: placed.tool for key, placed in present(parts.tools).items()},
-        unknown_tool=_unknown_tool(parts.defaults, None if parts.governed is None else parts.governed.cases),
+        unknown_tool=_unknown_tool(parts),
         cases=None if parts.governed is None else parts.governed.cases,
         files=files,
         revision=revision,
@@ -116,6 +118,7 @@ class _Parts(NamedTuple):
     identities: dict[str, Identity]
     replies: dict[str, Reason]
     governed: Governed | None
+    escalate_with: EscalateWith | None  # of a tool that is not named
 
 
 class _Spoken(NamedTuple):
@@ -184,8 +187,9 @@ def _parts(sections: _Sections, folder: Path, unknown_tools: UnknownTools, lists
     )
     governed = sections.read("cases", lambda node: read_cases(node, around, tools, len(defaults.rules), problems), None)
     tools = tools if governed is None else governed.tools
+    tools, hands = read_escalate_with(sections.root, tools, problems)
     replies = read_replies(present(reasons), present(tools).values(), around, defaults, problems)
-    return _Parts(session, constants, facts, defaults, tools, identities, replies, governed)
+    return _Parts(session, constants, facts, defaults, tools, identities, replies, governed, hands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +240,9 @@ def _origins(section: Node | None) -> dict[str, Origin]:
     return {} if section is None else {name: section.mapping().origin_of(name) for name in section.mapping().entries}
 
 
-def _unknown_tool(defaults: Defaults, cases: Cases | None) -> Tool:
+def _unknown_tool(parts: _Parts) -> Tool:
+    defaults, cases = parts.defaults, None if parts.governed is None else parts.governed.cases
     tool = Tool("", defaults.effect, defaults.on_refusal, {}, None, defaults.rules, defaults.escalation, None)
-    tool = replace(tool, batch=defaults.batch)
+    tool = replace(tool, batch=defaults.batch, passed_on=PassedOn(escalate_with=parts.escalate_with))
     tool = replace(tool, limits=defaults.limits, settle_within=defaults.settle_within, egress=defaults.egress)
     return tool if cases is None or tool.effect is ToolEffect.READ else replace(tool, matrix=Matrix(cases))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from policies.approvals import Approvals, OnApproval, OperatorKind
 from policies.model import folded
+from policies.nodes import listed
 from policies.values import render
 
 if TYPE_CHECKING:
@@ -47,3 +48,6 @@ def tool_people_lines(policy: Policy, tool: Tool) -> Iterator[str]:
             yield "  Once people approve it, the gate decides it anew and hands it to the owner's back end."
         case OnApproval.NEXT_TIME:
             pass
+    if (handed := tool.passed_on.escalate_with) is not None:
+        filled = listed([f"{argument} ({field.value})" for argument, field in handed.arguments.items()])
+        yield f"  Where it is passed to a person, the agent gets a call of {handed.tool} instead, with {filled}."

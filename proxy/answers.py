@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from interceptors.calls import ToolCall
 from interceptors.causes import RefusalCause
 from interceptors.confirmation import CONFIRM
-from interceptors.results import structured_result
+from interceptors.results import HANDED_OVER, structured_result
 from interceptors.strict_json import canonical
 from policies.model import OnRefusal, Ruling
 from proxy.wire.events import RELEASED, Answer, Released, Replaced, Returned
@@ -33,11 +33,21 @@ def answer(judgment: Judgment, identity: str | None) -> Answer:
     decision = judgment.decision
     if decision.ruling is Ruling.ALLOW:
         changed = judgment.as_released
+        if (refused := judgment.instead_of) is not None:
+            return _handed_over(judgment, refused)
         return RELEASED if changed is None else Released(changed.raw)
     result = canonical(structured_result(decision, judgment.receipt, judgment.escalation)).decode()
     if not hears_model(judgment.proposal, decision, judgment.revision, identity):
         return Replaced(decision.reply, result)
     return Returned(result, decision.reply)
+
+
+def _handed_over(judgment: Judgment, refused: Judgment) -> Answer:
+    """A call of the agent's escalation tool; the model hears that its own was refused, and what became of that."""
+    call = judgment.as_released or judgment.proposal.call
+    assert isinstance(call, ToolCall)
+    told = structured_result(refused.decision, refused.receipt, refused.escalation)
+    return Released(call.raw, call.name, canonical({**told, HANDED_OVER: {"to": call.name}}).decode())
 
 
 def hears_model(proposal: Proposal, decision: Decision, revision: Revision, identity: str | None) -> bool:

@@ -33,6 +33,7 @@ from proxy.gate_commands import (
     Write,
 )
 from proxy.gate_commands import Record as RecordCommand
+from proxy.handover import HandOver
 from proxy.inline import inline_wait
 from proxy.summary import Ending, Summary
 from proxy.verdicts import Verdicts
@@ -106,9 +107,9 @@ class Exchange:
         if onward.last_mark:
             self._gate.seal(onward.last_mark)
         self._down = Downstream(request, dialect, streamed=streamed)
-        can_wait = streamed and not waits and not revision.together
-        inline = inline_wait(dialect, judge, scene, limits, deadline, can_wait=can_wait)
-        self._verdicts = Verdicts(judge, scene, texts, inline)
+        is_free = not waits and not revision.together
+        inline = inline_wait(dialect, judge, scene, limits, deadline, can_wait=streamed and is_free)
+        self._verdicts = Verdicts(judge, scene, texts, inline, HandOver(judge, scene, can=is_free))
         self.summary = Summary(status=upstream.status, judgments=self._verdicts.taken, remarks=self._verdicts.remarks)
 
     async def run(self) -> web.StreamResponse:

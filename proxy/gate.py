@@ -9,7 +9,6 @@ to the turn, not to a leg: the writer lives as long as the gate.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from policies.model import folded
@@ -300,8 +299,8 @@ class Gate:
         held = self._calls[key]
         held.answer, held.stage = answer, Stage.RESOLVED
         material = held.material or wire.Material("", "", "", "")
-        if isinstance(answer, wire.Released) and answer.arguments is not None:
-            material = replace(material, arguments=answer.arguments, is_plain=False)
+        if isinstance(answer, wire.Released):
+            material = answer.applied(material)
         self._judged[key] = Judged(material, answer)
 
     def _settle(self) -> list[Command]:

@@ -69,6 +69,7 @@ class Judgment:
     receipt: str = ""
     escalation: str | None = None
     basis: Basis | None = None
+    instead_of: Judgment | None = None  # the recorded refusal in whose place the agent gets this call
 
     @property
     def is_allowed(self) -> bool:
@@ -76,7 +77,7 @@ class Judgment:
 
     def as_recorded(self, receipt: str, escalation: str | None = None, basis: Basis | None = None) -> Judgment:
         """The same, with what the record of it made known."""
-        return Judgment(self.proposal, self.decision, self.revision, self.hold_ms, receipt, escalation, basis)
+        return replace(self, receipt=receipt, escalation=escalation, basis=basis)
 
     @property
     def as_released(self) -> ToolCall | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from proxy.answers import injects, may_hear_model
+from proxy.handover import hands_over
 from proxy.ledger.hidden import Refusal
 from proxy.ledger.items import collapsed
 from proxy.ledger.vault import new_hidden_id
@@ -69,7 +70,8 @@ class Onward:
         fit its schema is."""
         is_kept = self._dialect.continuation.named(()) is not None
         is_signed = any(self._dialect is dialect for dialect in SIGNED)
-        hides = asks_again or may_hear_model(revision, scene.identity) or injects(revision)
+        hides = asks_again or may_hear_model(revision, scene.identity)
+        hides = hides or injects(revision) or hands_over(revision)
         if not (is_kept or is_signed or hides):
             return None
         return TurnMemory(

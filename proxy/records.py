@@ -41,6 +41,12 @@ def delivered(judgment: Judgment, scene: Scene, now: datetime) -> Record:
     )
 
 
+def replaced(refused: Judgment, by: Judgment, scene: Scene, now: datetime) -> Record:
+    """A call of the agent's escalation tool was handed to the socket in the place of the refused one."""
+    result = f"handed over as a call of {by.decision.tool}, {by.receipt}"
+    return Substituted(receipt=refused.receipt, time=now, exchange=scene.exchange, result=result, subject=scene.subject)
+
+
 def aborted(judgment: Judgment, scene: Scene, now: datetime, cause: AbortCause) -> Record:
     """Neither was, or not whole."""
     return Aborted(receipt=judgment.receipt, time=now, exchange=scene.exchange, cause=cause, subject=scene.subject)

@@ -12,6 +12,7 @@ from interceptors.calls import ToolCall
 from proxy.held import hidden_result, value_of
 from proxy.wire.events import TEXT_KIND, CallCompleted, FrameRead, Released, Replaced
 from proxy.wire.standing import Standing
+from proxy.wire.transcript import call_seen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -155,7 +156,11 @@ class TurnMemory:
         """
         replaced = {key: answer.text for key, answer in answers.items() if isinstance(answer, Replaced)}
         released = {key: answer for key, answer in answers.items() if isinstance(answer, Released)}
-        injected = {key: text for key, answer in released.items() if (text := answer.arguments) is not None}
+        injected = {key: answer for key, answer in released.items() if answer.arguments is not None}
+        is_changed = self.is_whole and (self.leg or hidden or injected or replaced)
+        shown = self._recorder.message(replaced, hidden, injected) if is_changed else None
+        visible = [*self._shown, *([shown] if shown is not None else [])]
+        results = [*results, *self._handed_over(injected, visible)]
         standing = self._standing(self._named(), [*results, *owed]) if self.leg or results or owed else None
         bound = self._bound(answers)
         if not (self.leg or hidden or injected or bound) or not self.is_whole:
@@ -164,10 +169,21 @@ class TurnMemory:
         if said is None and bound:
             return None
         results = [*results, *bound.values()]
-        shown = self._recorder.message(replaced, hidden, injected)
         messages = [*self._said, *([said] if said is not None else [])]
-        kept = self._remembered(messages, [*self._shown, *([shown] if shown is not None else [])], results)
-        return replace(kept, standing=standing)
+        return replace(self._remembered(messages, visible, results), standing=standing)
+
+    def _handed_over(self, injected: Mapping[Key, Released], visible: Sequence[bytes]) -> list[HiddenResult]:
+        """The results of calls that left as calls of the agent's escalation tool: each stands in the place of what that
+        tool answers, and tells it."""
+        handed = {key: answer for key, answer in injected.items() if answer.name and key in self._whole}
+        calls = self._continuation.visible(visible).calls if handed and visible else ()
+        results = []
+        for key, answer in handed.items():
+            left = call_seen("", answer.name, answer.arguments or "")
+            own = [call.id for call in calls if (call.name, call.digest) == (left.name, left.digest)]
+            if own:
+                results.append(replace(hidden_result(self._whole[key], answer.told), answer_of=own[-1]))
+        return results
 
     def _bound(self, answers: Mapping[Key, Answer]) -> dict[Key, HiddenResult]:
         """The results of calls in whose place the client reads a text, where those that run beside them go up again

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from interceptors.calls import Call, Cause, MalformedToolCall
 from interceptors.causes import RefusalCause
+from interceptors.receipts import AbortCause
 from proxy.answers import answer
 from proxy.judge import Judgment
-from proxy.records import aborted, delivered, observed
+from proxy.records import aborted, delivered, observed, replaced
 from proxy.spoken import Spoken
 from proxy.wire.events import RELEASED, Replaced, TextKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from interceptors.receipts import AbortCause, Record, Remarked
+    from interceptors.receipts import Record, Remarked
+    from proxy.handover import HandOver
     from proxy.inline import InlineWait
     from proxy.judge import Judge, Scene
     from proxy.texts import TextRules
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
 class Verdicts:
     """One exchange's. `taken` are the judgments that were written down, in order."""
 
-    def __init__(self, judge: Judge, scene: Scene, texts: TextRules, inline: InlineWait) -> None:
+    def __init__(self, judge: Judge, scene: Scene, texts: TextRules, inline: InlineWait, handover: HandOver) -> None:
         self._inline = inline
+        self._handover = handover
         self._judge = judge
         self._scene = scene
         self._judgments: dict[Key, Judgment] = {}
@@ -85,12 +88,23 @@ class Verdicts:
         return (keys[:first], keys[first:]) if first else (keys, ())
 
     async def _record(self, judged: Mapping[Key, Judgment]) -> dict[Key, Judgment]:
-        waiting = {key: each for key, each in judged.items() if self._inline.waits(each)}
+        waiting = {
+            key: each for key, each in judged.items() if self._inline.waits(each) or self._handover.may(key, each)
+        }
         answered: dict[Key, Judgment] = {}
         if waiting:  # the others are recorded behind the wait: a halt may come until they leave
             answered = await self._inline.answered(await self._judge.record(waiting, self._scene))
-        others = {key: each for key, each in judged.items() if key not in waiting}
-        return answered | (await self._judge.record(others, self._scene) if others else {})
+        offered = await self._handover.offered(answered)
+        others = {key: each for key, each in judged.items() if key not in waiting} | offered
+        recorded = await self._judge.record(others, self._scene) if others else {}
+        for key in offered:
+            if not recorded[key].is_allowed:
+                self._ended(recorded.pop(key), AbortCause.NOT_HANDED_OVER)
+        return answered | recorded
+
+    def _ended(self, judgment: Judgment, cause: AbortCause) -> None:
+        if judgment.receipt:
+            self._outcomes.append(aborted(judgment, self._scene, self._judge.clock(), cause))
 
     def recorded(self, keys: Sequence[Key], judgments: Mapping[Key, Judgment]) -> dict[Key, Answer]:
         """They are written down, as they now stand."""
@@ -122,6 +136,8 @@ class Verdicts:
         for key in dict.fromkeys(self._leaving):
             if (judgment := self._judgments.get(key)) and judgment.receipt:
                 self._outcomes.append(delivered(judgment, self._scene, self._judge.clock()))
+                if judgment.instead_of is not None:
+                    self._outcomes.append(replaced(judgment.instead_of, judgment, self._scene, self._judge.clock()))
         self._leaving.clear()
 
     def saw(self, tool: str) -> None:
@@ -150,9 +166,9 @@ class Verdicts:
         unrecorded = {key: judgment for key in keys if (judgment := self._judgments.get(key)) and not judgment.receipt}
         self._take(await self._judge.record(judgments | unrecorded, self._scene))
         for key in keys:
-            judgment = self._judgments[key]
-            if judgment.receipt:
-                self._outcomes.append(aborted(judgment, self._scene, self._judge.clock(), cause))
+            self._ended(self._judgments[key], cause)
+            if (refused := self._judgments[key].instead_of) is not None:
+                self._ended(refused, cause)
         await self._judge.free(
             [self._judgments[key].receipt for key in keys if key not in leaving and self._judgments[key].is_allowed]
         )
@@ -164,7 +180,8 @@ class Verdicts:
 
     def _take(self, recorded: Mapping[Key, Judgment]) -> None:
         self._judgments |= recorded
-        self.taken.extend(recorded.values())
+        for judgment in recorded.values():
+            self.taken += [judgment] if judgment.instead_of is None else [judgment.instead_of, judgment]
 
     def _answers(self, keys: Iterable[Key]) -> dict[Key, Answer]:
         return {key: answer(self._judgments[key], self._scene.identity) for key in keys}

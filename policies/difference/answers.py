@@ -9,6 +9,8 @@ from policies.expressions import sentence
 from policies.model import Batch, OnRefusal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from policies.model import Policy, Tool
 
 _BY_EFFECT: Final = "whoever its effect and the agent say"
@@ -51,5 +53,12 @@ def told_inject(name: str, before: Tool, after: Tool) -> str:
     return f"The key of the intent is put into {after.inject} of {name}."
 
 
-def told_passed_on(name: str, after: Tool) -> str:
-    return f"An approved call of {name} goes on by `{after.passed_on.on_approval.value}` now."
+def told_passed_on(name: str, before: Tool, after: Tool) -> Iterator[str]:
+    if before.passed_on.on_approval is not after.passed_on.on_approval:
+        yield f"An approved call of {name} goes on by `{after.passed_on.on_approval.value}` now."
+    then, now = before.passed_on.escalate_with, after.passed_on.escalate_with
+    if now is None and then is not None:
+        yield f"A call of {name} that is passed to people becomes a call of {then.tool} no more."
+    elif now is not None and then != now:
+        filled = ", ".join(f"{argument} ({field.value})" for argument, field in now.arguments.items())
+        yield f"A call of {name} that is passed to people becomes a call of {now.tool} with {filled}."

@@ -46,7 +46,7 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
         "egress": lambda: one_way(name, list(egress_lines(before)), list(egress_lines(after))),
         "upkeep": lambda: one_way(name, upkeep_words(before), upkeep_words(after)),
         "not_executed_when": lambda: iter([_not_executed(new, name, after)]),
-        "passed_on": lambda: iter([told_passed_on(name, after)]),
+        "passed_on": lambda: told_passed_on(name, before, after),
         "settle_within": lambda: iter(
             [moved(f"The time within which {name} must have a result", before.settle_within, after.settle_within)]
         ),

@@ -62,10 +62,22 @@ TOOL: Final = (
     "confidence",
     "confirm",
     "on_approval",
+    "escalate_with",
     "reads",
     "writes",
 )
-DEFAULTS: Final = ("effect", "on_refusal", "batch", "rules", "limits", "settle_within", "egress", "escalation")
+DEFAULTS: Final = (
+    "effect",
+    "on_refusal",
+    "batch",
+    "rules",
+    "limits",
+    "settle_within",
+    "egress",
+    "escalation",
+    "escalate_with",
+)
+ESCALATE_WITH: Final = ("tool", "arguments")
 ARGUMENT: Final = (
     "type",
     "pattern",
@@ -132,7 +144,6 @@ LATER: Final = frozenset(
     {
         "compact_above",
         "currency",
-        "escalate_with",
         "handoff",
         "sql",
     }

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from policies.approvals import OnApproval
 from policies.documents import keys
 from policies.documents.scalars import SIMPLE_TYPES
 from policies.foreign import ProviderTool, UnknownResults
 from policies.guards import EgressList, ResultFormat
-from policies.json_schema import asking, upkeep
+from policies.json_schema import asking, people, upkeep
 from policies.json_schema.words import WORDS
 from policies.limits import Calendar
 from policies.model import Batch, Category, Mode, OnRefusal, ToolEffect, UnknownTools
@@ -103,6 +102,7 @@ _JUDGED: Final[Mapping[str, Schema]] = {
     "settle_within": _DURATION,
     "egress": _EGRESS,
     "escalation": _map(_NAMES),
+    **people.DEFAULT_FORMS,
 }
 _OUTCOME: Final[Mapping[str, Schema]] = dict.fromkeys(keys.RULINGS, _TEXT)
 
@@ -165,7 +165,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "inject": _TEXT,
         "fee_schedule": _ref("FEE_SCHEDULE"),
         **asking.TOOL_FORMS,
-        "on_approval": _one_of(OnApproval),
+        **people.TOOL_FORMS,
         **upkeep.TOOL_FORMS,
     },
     "DEFAULTS": _JUDGED,
@@ -213,6 +213,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
     },
     "CASE_SOURCE": {"tool": _TEXT, "argument": _TEXT},
     "ACTION": {"value": _EXPRESSION, "max": _EXPRESSION, "rules": _list(_ref("RULE"))},
+    **people.FORMS,
     "RULINGS": _OUTCOME,
     "STRUCTURED": {"as": _TEXT},
 }
@@ -224,7 +225,7 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "LIST": ("file",),
     "EGRESS": ("list",),
     "STRUCTURED": ("as",),
-    "OPERATOR": ("token",),
+    **people.REQUIRED,
     "CONFIRM": ("when",),
     "CONFIDENCE": ("value",),
     "RESULT_ERROR": ("match", "as"),

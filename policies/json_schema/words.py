@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from policies.json_schema import upkeep
+from policies.json_schema import people, upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +23,7 @@ _GUARDED: Final = {
     "settle_within": "A call without a result for so long has an unknown outcome, and still counts.",
     "egress": "What may not leave in the arguments; `allow` lifts it.",
     "escalation": "What the person reads who gets the case, by name.",
+    **people.DEFAULT_WORDS,
 }
 
 WORDS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -97,7 +98,7 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "fee_schedule": "The schedule of fees that says which amount is right.",
         "confidence": "What the model declares of its confidence; a low one asks back or is passed to a person.",
         "confirm": "Whose yes is needed before the call runs.",
-        "on_approval": "How an approved call goes on: `next_time` it is made, `inline` while it waits, or `deliver`.",
+        **people.TOOL_WORDS,
         **upkeep.TOOL_WORDS,
     },
     "DEFAULTS": _GUARDED,
@@ -188,18 +189,7 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "rules": "The conditions of this action in this cell.",
     },
     "RULINGS": _OUTCOMES,
-    "APPROVALS": {
-        "approvers": "The persons who may approve; without it, every reviewer.",
-        "quorum": "How many different persons must approve.",
-        "answer_within": "A case without an answer for so long is closed.",
-        "valid_for": "How long an approval, or a refusal, of people holds.",
-        "open_max": "With so many open cases a call is refused instead of passed on.",
-    },
-    "OPERATOR": {
-        "token": "What it shows on the admin listener: `${NAME}` or `${file:/path}`.",
-        "kind": "Whose word its calls are: an operator's, the customer's, or a back end's.",
-        "tools": "The tools it may use; without it, every one.",
-    },
+    **people.WORDS,
     "STRUCTURED": {"as": "The tool that an answer of this schema is judged as a call of."},
 }
 """By object of the language and key, as `policies.documents.keys` names them."""

@@ -21,6 +21,7 @@ SILENT: Final = frozenset(
         "approvals",
         "operators",
         "on_approval",
+        "escalate_with",
         "token",
         "autonomous",
         "hold_text",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from proxy.ledger.handed_over import taken_over
 from proxy.ledger.outline import outlined
 from proxy.wire.transcript import CHAIN_START, HiddenResult, Side, chained
 
@@ -152,7 +153,8 @@ def restore(transcript: Transcript, find: Finder, asker: Asker = NOBODY, outline
                 result.entries.append(entry)
                 result.refusals.update((refusal.tool, refusal.digest) for refusal in entry.refusals)
         elif step.side is Side.USER and pending is not None:
-            raw = transcript.with_results(raw, pending.results, pending.order)
+            raw, results = taken_over(transcript, step.first, raw, pending.results)
+            raw = transcript.with_results(raw, results, pending.order)
             pending = None
         result.messages += transcript.messages[copied : step.first]
         result.messages += raw

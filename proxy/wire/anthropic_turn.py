@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from proxy.wire import envelope
 from proxy.wire.anthropic_texts import is_text
 from proxy.wire.anthropic_transcript import AnthropicTranscript, message_of, result_block, turns_of
+from proxy.wire.anthropic_types import as_left
 from proxy.wire.events import TEXT_KIND, TextKey
 from proxy.wire.sse import Frame, event_frame
 from proxy.wire.transcript import HiddenResult, Side, SideTurn
@@ -15,7 +16,7 @@ from proxy.wire.turn import NOTHING, remarked
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.events import FrameRead, Key, Material, Released
 
 _APPENDED = {"text_delta": "text", "thinking_delta": "thinking"}
 _ENDS = ("message_delta", "message_stop")
@@ -82,7 +83,7 @@ class AnthropicTurn:
         return next(filter(None, (_output_tokens(_value(entry)) for entry in reversed(self.entries))), 0)
 
     def message(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, Released] = NOTHING
     ) -> bytes | None:
         build = self._streamed_blocks if self._streamed else self._body_blocks
         blocks = build(replaced, hidden, injected)
@@ -90,7 +91,7 @@ class AnthropicTurn:
         return message_of("assistant", kept) if kept else None
 
     def _body_blocks(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, str]
+        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, Released]
     ) -> list[bytes] | None:
         (entry,) = self.entries
         if not isinstance(_value(entry).get("content"), list):
@@ -107,13 +108,13 @@ class AnthropicTurn:
             elif place in replaced:
                 blocks.append(_text_block(replaced[place]))
             elif place in injected:
-                blocks.append(envelope.edited(block, input=injected[place].encode()))
+                blocks.append(as_left(block, injected[place]))
             elif place not in hidden:
                 blocks.append(block)
         return blocks
 
     def _streamed_blocks(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, str]
+        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, Released]
     ) -> list[bytes] | None:
         blocks: list[_Block] = []
         by_index: dict[int, _Block] = {}
@@ -127,7 +128,7 @@ class AnthropicTurn:
                     continue  # the reply stands in the place of the first block of the text
                 answered.add(key)
                 block.stands_for = replaced.get(key) if key is not None else None
-                block.arguments = injected.get(key) if key is not None else None
+                block.left = injected.get(key) if key is not None else None
                 if key is None or key not in hidden:
                     blocks.append(block)
             elif value.get("type") == "content_block_delta":
@@ -147,7 +148,7 @@ class _Block:
         self._parts: dict[str, list[str]] = {}
         self._citations: list[Any] = []
         self.stands_for: str | None = None
-        self.arguments: str | None = None  # in place of its own
+        self.left: Released | None = None  # how it left, where not as it came
 
     def take(self, delta: dict[str, Any]) -> bool:
         """False where a delta is of a kind that cannot be put together here."""
@@ -175,11 +176,10 @@ class _Block:
                 members[member] = envelope.encode(f"{start or ''}{text}")
             elif text:
                 members[member] = text.encode()
-        if self.arguments is not None:
-            members["input"] = self.arguments.encode()
         if self._citations:
             members["citations"] = envelope.encode(self._citations)
-        return envelope.join(members)
+        whole = envelope.join(members)
+        return whole if self.left is None else as_left(whole, self.left)
 
 
 class _StreamSplice:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from proxy.wire import envelope
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from proxy.wire.events import Released
 
 
 class Kind(Enum):
@@ -82,3 +86,9 @@ MEMBERS = frozenset(
     }
 )
 """Members by which clients find blocks and calls; another case of one of them breaks the stream."""
+
+
+def as_left(block: bytes, answer: Released) -> bytes:
+    """A call with the arguments, and the name, that were judged in place of its own."""
+    name = {"name": answer.name} if answer.name else {}
+    return envelope.edited(block, input=(answer.arguments or "{}").encode(), **name)

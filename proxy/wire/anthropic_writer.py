@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 from proxy.wire.anthropic_reader import Opening
 from proxy.wire.anthropic_texts import is_text
-from proxy.wire.anthropic_types import LIMIT_REASONS
+from proxy.wire.anthropic_types import LIMIT_REASONS, as_left
 
 PING = event_frame("ping", b'{"type": "ping"}')
 
@@ -182,7 +182,8 @@ class AnthropicStreamWriter:
             return self._text_block(self._places[entry.value["index"]], answer.text) if starts else b""
         self._released += first
         if not material.is_plain:
-            return self._canonical(entry, material) if first else b""
+            assert isinstance(answer, Released), "nothing else is left"
+            return self._canonical(entry, material, answer) if first else b""
         return self._placed(entry)
 
     def _text_frame(self, entry: FrameRead, judged: Judged) -> bytes:
@@ -201,9 +202,9 @@ class AnthropicStreamWriter:
         self._blocks += 1
         return self._text_block(self._blocks - 1, judged.answer.text)
 
-    def _canonical(self, entry: FrameRead, material: Material) -> bytes:
+    def _canonical(self, entry: FrameRead, material: Material, answer: Released) -> bytes:
         index = self._places[entry.value["index"]]
-        block = envelope.edited(envelope.raw_at(entry.frame.data or b"", "content_block"), input={})
+        block = as_left(envelope.raw_at(entry.frame.data or b"", "content_block"), Released("{}", answer.name))
         delta = {"type": "input_json_delta", "partial_json": material.arguments}
         return _block(index, block, delta)
 
@@ -293,7 +294,7 @@ class AnthropicBodyWriter:
             elif isinstance(answer, Replaced):
                 blocks.append(_text(answer.text))
             elif isinstance(answer, Released):
-                blocks.append(envelope.edited(block, input=(answer.arguments or "{}").encode()))
+                blocks.append(as_left(block, answer))
             elif not isinstance(answer, Hidden):
                 blocks.append(_sealed_block(block, self._mark) if self._mark else block)
         changes: dict[str, Any] = {"content": envelope.join_list([*blocks, *map(_text, appended)])}

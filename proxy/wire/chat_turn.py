@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from proxy.wire import envelope
@@ -16,7 +15,7 @@ from proxy.wire.turn import NOTHING, remarked
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.events import FrameRead, Key, Material, Released
 
 _APPENDED = ("content", "reasoning_content", "reasoning", "refusal")
 _BOUNDS = ("max_tokens", "max_completion_tokens")
@@ -85,7 +84,7 @@ class ChatTurn:
         return next(filter(None, (_completion_tokens(_value(entry)) for entry in reversed(self.entries))), 0)
 
     def message(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, Released] = NOTHING
     ) -> bytes | None:
         parts: dict[str, list[str]] = {}
         details: list[Any] = []
@@ -105,7 +104,7 @@ class ChatTurn:
         if any(isinstance(key, TextKey) for key in left_out):
             said.pop("content", None)
         calls = {
-            key: replace(call, arguments=injected.get(key, call.arguments))
+            key: injected[key].applied(call) if key in injected else call
             for key, call in self._calls.items()
             if key not in left_out
         }

@@ -6,7 +6,7 @@ A key is opaque to all but the reader that made it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
@@ -149,9 +149,21 @@ WireEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The call runs as it was judged; `arguments`, if given, are the JSON text that was judged in place of its own."""
+    """The call runs as it was judged; `arguments`, if given, are the JSON text that was judged in place of its own.
+
+    With `name` it is a call of another tool, that was judged in the place of a refused one: `told` is what the model is
+    told of that, as JSON text.
+    """
 
     arguments: str | None = None
+    name: str = ""
+    told: str = ""
+
+    def applied(self, material: Material) -> Material:
+        """The call as it leaves."""
+        if self.arguments is None:
+            return material
+        return replace(material, name=self.name or material.name, arguments=self.arguments, is_plain=False)
 
 
 @dataclass(frozen=True, slots=True)

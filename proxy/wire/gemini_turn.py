@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from proxy.wire import envelope
@@ -20,7 +19,7 @@ from proxy.wire.turn import NOTHING, remarked
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.events import FrameRead, Key, Material, Released
 
 _PLAIN_TEXT: Final = frozenset({"text", "thought"})
 
@@ -89,7 +88,7 @@ class GeminiTurn:
         return next(filter(None, (output_tokens(value_of(entry)) for entry in reversed(self.entries))), 0)
 
     def message(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, Released] = NOTHING
     ) -> bytes | None:
         build = _Parts(self._calls, replaced, hidden, injected)
         for entry in self.entries:
@@ -107,7 +106,7 @@ class _Parts:
         calls: Mapping[Key, Material],
         replaced: Mapping[Key, str],
         hidden: Collection[Key],
-        injected: Mapping[Key, str],
+        injected: Mapping[Key, Released],
     ) -> None:
         self._calls = calls
         self._replaced = replaced
@@ -154,7 +153,7 @@ class _Parts:
         if key in self._replaced:
             self._say(self._replaced[key])
         elif key in self._injected:
-            self._parts.append(canonical_part(replace(material, arguments=self._injected[key])))
+            self._parts.append(canonical_part(self._injected[key].applied(material)))
         elif key not in self._hidden:
             self._parts.append(canonical_part(material) if b"illContinue" in raw or b"partialArgs" in raw else raw)
 

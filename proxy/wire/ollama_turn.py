@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from proxy.wire import envelope
 from proxy.wire.events import TEXT_KIND, TextKey
 from proxy.wire.ollama_transcript import OllamaTranscript, result_message, turns_of
-from proxy.wire.ollama_types import CALLS, FUNCTION, WrongShapeError, calls_of, message_of, unknown
-from proxy.wire.ollama_writer import GLUE
+from proxy.wire.ollama_types import CALLS, WrongShapeError, calls_of, message_of, unknown
+from proxy.wire.ollama_writer import GLUE, as_left
 from proxy.wire.sse import Frame
 from proxy.wire.transcript import HiddenResult, Side, SideTurn
 from proxy.wire.turn import NOTHING, remarked
@@ -17,7 +17,7 @@ from proxy.wire.turn import NOTHING, remarked
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.events import FrameRead, Key, Material, Released
 
 _SUMMED: Final = ("eval_count", "eval_duration", "load_duration", "prompt_eval_duration", "total_duration")
 
@@ -79,7 +79,7 @@ class OllamaTurn:
         return next(filter(None, (_used(_value(entry)).get("eval_count", 0) for entry in reversed(self.entries))), 0)
 
     def message(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, Released] = NOTHING
     ) -> bytes | None:
         texts: list[str] = []
         thinking: list[str] = []
@@ -96,7 +96,7 @@ class OllamaTurn:
             for raw in _raw_calls(entry) if keys else ():
                 key = keys.popleft()
                 if key in injected:
-                    raw = _with_arguments(raw, injected[key])  # noqa: PLW2901 - the same call
+                    raw = as_left(raw, injected[key].applied(self._calls[key]))  # noqa: PLW2901 - the same call
                 if key not in left_out:
                     calls.append(raw)
         said = [text for text in ("".join(texts), *replaced.values()) if text]
@@ -156,10 +156,6 @@ class OllamaSplice:
 
 def _raw_calls(entry: FrameRead) -> list[bytes]:
     return envelope.elements(envelope.raw_at(entry.frame.data or b"", "message", CALLS))
-
-
-def _with_arguments(raw: bytes, arguments: str) -> bytes:
-    return envelope.edited(raw, function=envelope.edited(envelope.raw_at(raw, FUNCTION), arguments=arguments.encode()))
 
 
 def _is_silent(entry: FrameRead) -> bool:

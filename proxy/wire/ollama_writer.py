@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from proxy.wire import envelope
-from proxy.wire.events import TEXT_KIND, FrameRead, Hidden, Key, Released, Replaced, TextKey
+from proxy.wire.events import TEXT_KIND, FrameRead, Hidden, Key, Material, Released, Replaced, TextKey
 from proxy.wire.ollama_reader import Number
 from proxy.wire.ollama_types import CALLS, FUNCTION, LIMIT_REASONS, calls_of, unknown
 
@@ -161,7 +161,7 @@ def _calls(entry: FrameRead, judged: Mapping[Key, Judged]) -> tuple[dict[str, by
         if isinstance(call.answer, Replaced):
             replies.append(call.answer.text)
         elif isinstance(call.answer, Released):
-            listed.append(raw if call.material.is_plain else _with_arguments(raw, call.material.arguments))
+            listed.append(raw if call.material.is_plain else as_left(raw, call.material))
     if listed:
         kept[CALLS] = envelope.join_list(listed)
     for member in unknown(message):
@@ -177,8 +177,10 @@ def _calls(entry: FrameRead, judged: Mapping[Key, Judged]) -> tuple[dict[str, by
     return kept, replies
 
 
-def _with_arguments(raw: bytes, arguments: str) -> bytes:
-    function = envelope.edited(envelope.raw_at(raw, FUNCTION), arguments=(arguments or "{}").encode())
+def as_left(raw: bytes, material: Material) -> bytes:
+    """A call as it leaves, where that is not as it came."""
+    arguments = (material.arguments or "{}").encode()
+    function = envelope.edited(envelope.raw_at(raw, FUNCTION), name=material.name, arguments=arguments)
     return envelope.edited(raw, function=function)
 
 

@@ -100,6 +100,8 @@ def canonical_item(material: Material) -> bytes:
     changes: dict[str, Any] = {_ARGUMENTS[kind]: text if kind in SPOKEN else (text or "{}").encode()}
     if kind in (FUNCTION, CUSTOM):
         changes["call_id"] = material.id
+    if kind == FUNCTION and "/" not in material.name:  # a namespace stands beside the name
+        changes["name"] = material.name
     return envelope.edited(raw, **changes)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from proxy.wire import envelope
@@ -22,7 +21,7 @@ from proxy.wire.turn import NOTHING, remarked
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.events import FrameRead, Key, Material, Released
 
 
 class ResponsesContinuation:
@@ -113,7 +112,7 @@ class ResponsesTurn:
         return next(filter(None, (output_tokens(value_of(entry)) for entry in reversed(self.entries))), 0)
 
     def message(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, Released] = NOTHING
     ) -> bytes | None:
         items = self._streamed_items() if self._streamed else self._body_items()
         if items is None:
@@ -122,7 +121,7 @@ class ResponsesTurn:
         spoken = False
         for key, raw in items:
             if key in injected:
-                kept.append((Stand.OWN, canonical_item(replace(self._calls[key], arguments=injected[key]))))
+                kept.append((Stand.OWN, canonical_item(injected[key].applied(self._calls[key]))))
             elif key in replaced:
                 kept += [] if isinstance(key, TextKey) and spoken else [(Stand.REPLY, _said(replaced[key]))]
                 spoken = spoken or isinstance(key, TextKey)

@@ -106,7 +106,10 @@ def chained(before: bytes, meaning: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class HiddenResult:
-    """A result of the gate's own for a call that the client has not seen. `content` is JSON text."""
+    """A result of the gate's own for a call that the client has not seen. `content` is JSON text.
+
+    With `answer_of` the client has seen another call in its place, under this id: its result tells what that answered.
+    """
 
     call: str
     name: str
@@ -114,6 +117,7 @@ class HiddenResult:
     content: str
     toolset: str = ""
     provider_id: str = ""  # where `call` is not the provider's id, and there is one
+    answer_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.events import FrameRead, Key, Material, Released
     from proxy.wire.sse import Frame
     from proxy.wire.standing import Named
     from proxy.wire.transcript import HiddenResult, SideTurn, Transcript
 
 
-NOTHING: Mapping[Key, str] = MappingProxyType({})
+NOTHING: Mapping[Key, Released] = MappingProxyType({})
 
 
 def remarked(content: str) -> str:
@@ -36,9 +36,10 @@ class TurnRecorder(Protocol):
         ...
 
     def message(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, Released] = NOTHING
     ) -> bytes | None:
-        """The turn as an assistant message, with some calls replaced by text, others left out or given other arguments.
+        """The turn as an assistant message, with some calls replaced by text, others left out or as they left
+        where that is not as they came.
 
         None where it cannot be put together exactly, or where nothing is left of it.
         """

@@ -174,7 +174,7 @@ def test_the_table_of_effects_is_complete() -> None:
     """Every key that the loader accepts has its row."""
     tables = ("TOP", "IDENTITY", "SESSION_FIELD", "REASON", "SYSTEM_REASON", "FACT", "FACT_KEY", "FACT_FIELD")
     tables += ("TOOL", "DEFAULTS", "ARGUMENT", "RULE", "ALLOW", "LIST", "EGRESS", "LIMIT", "RESULT", "RESULT_ERROR")
-    tables += ("APPROVALS", "OPERATOR")
+    tables += ("APPROVALS", "OPERATOR", "ESCALATE_WITH")
     tables += ("CASES", "CASE_SOURCE", "ACTION", "CONFIRM", "CONFIDENCE", "STRUCTURED")
     assert {(table, key) for table in tables for key in getattr(keys, table)} == EFFECTS.keys() | ONE_VALUE | IN_FILES
     with pytest.raises(PolicyError):

@@ -49,7 +49,7 @@ def test_what_is_said_is_what_holds() -> None:
         ("operators: {a: {token: '${T}', kind: robot}}", "robot"),
         ("tools: {t: {on_approval: later}}", "later"),
         ("tools: {t: {on_approval: deliver, confirm: user, arguments: {a: {type: integer}}}}", "asks the customer"),
-        ("tools: {t: {escalate_with: u}, u: {}}", "not supported in this version"),
+        ("tools: {t: {escalate_with: u}, u: {}}", "declares no `arguments`"),
     ],
 )
 def test_what_cannot_be_honoured_is_an_error(text: str, message: str) -> None:
