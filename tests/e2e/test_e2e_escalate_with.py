@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
+from proxy.demo.responses_provider import ResponsesProvider
 from proxy.demo.turns import Asked, Call, Dialect, Reply, Text, Turn
-from tests.e2e.client import PATHS, request_headers
+from tests.e2e.client import PATHS, events, request_headers
 from tests.e2e.harness import CUSTOMER, DESK, desk
 from tests.e2e.talkers import read_turn
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from tests.e2e.harness import Desk
@@ -40,8 +45,7 @@ POLICY = (
 )
 ANSWERED = "ticket 17 is open"
 TOOLS = ("process_refund", "handoff", "ping", "note")
-WAYS = [(dialect, streamed) for dialect in (Dialect.ANTHROPIC, Dialect.CHAT) for streamed in (False, True)]
-WAYS += [(dialect, False) for dialect in (Dialect.GEMINI, Dialect.OLLAMA, Dialect.RESPONSES)]
+WAYS = [(dialect, streamed) for dialect in Dialect for streamed in (False, True)]
 way = pytest.mark.parametrize(("dialect", "streamed"), WAYS, ids=lambda each: getattr(each, "value", str(each)))
 
 
@@ -68,20 +72,21 @@ class Agent:
             data = await got.read()
             assert got.status == 200, data
         if self.dialect in (Dialect.ANTHROPIC, Dialect.CHAT):
-            message = read_turn(self.dialect, data, streamed=self.streamed)
-            assert message is not None, data
-            self.history.append(message)
-            return self._read(message)
-        answer = orjson.loads(data)
-        if self.dialect is Dialect.GEMINI:
-            self.history.append(answer["candidates"][0]["content"])
-            return self._read(self.history[-1])
-        if self.dialect is Dialect.OLLAMA:
-            self.history.append(answer["message"])
-            return self._read(answer["message"])
-        self.history += answer["output"]
-        self.last = answer["id"]
-        return self._read(answer)
+            said = read_turn(self.dialect, data, streamed=self.streamed)
+        elif self.dialect is Dialect.GEMINI:
+            chunks = events(data) if self.streamed else [orjson.loads(data)]
+            said = {"role": "model", "parts": [part for each in chunks for part in _parts(each)]}
+        elif self.dialect is Dialect.OLLAMA:
+            lines = [orjson.loads(line)["message"] for line in data.split(b"\n") if line]
+            calls = [call for line in lines for call in line.get("tool_calls") or ()]
+            said = {"role": "assistant", "content": "".join(line["content"] for line in lines)}
+            said |= {"tool_calls": calls} if calls else {}
+        else:
+            said = events(data)[-1]["response"] if self.streamed else orjson.loads(data)
+            self.last = said["id"]
+        assert said is not None, data
+        self.history += said["output"] if self.dialect is Dialect.RESPONSES else [said]
+        return self._read(copy.deepcopy(said))
 
     def _request(self) -> tuple[str, dict[str, Any]]:
         names = self.tools
@@ -92,10 +97,12 @@ class Agent:
             case Dialect.GEMINI:
                 declared = [{"name": name, "parametersJsonSchema": {"type": "object"}} for name in names]
                 body = {"contents": self.history, "tools": [{"functionDeclarations": declared}]}
-                return "/v1beta/models/m:generateContent", body
+                verb = "streamGenerateContent?alt=sse" if self.streamed else "generateContent"
+                return f"/v1beta/models/m:{verb}", body
             case Dialect.RESPONSES:
                 listed = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in names]
-                return "/v1/responses", {"model": "m", "input": self.history, "tools": listed, **self.more}
+                body = {"model": "m", "stream": self.streamed, "input": self.history, "tools": listed}
+                return "/v1/responses", body | self.more
             case _:
                 listed = [{"type": "function", "function": {"name": n, "parameters": REFUND}} for n in names]
                 path = "/api/chat" if self.dialect is Dialect.OLLAMA else PATHS[self.dialect]
@@ -148,15 +155,81 @@ class Agent:
                 self.history += [{"role": "tool", "tool_call_id": i, "content": said} for i, _, _, said in results]
 
 
-def _script(turn: Turn = TURN) -> Any:
-    heard: list[Asked] = []
+def _parts(answer: Any) -> list[Any]:
+    found: list[Any] = (answer["candidates"][0].get("content") or {}).get("parts") or []
+    return found
 
-    def script(asked: Asked) -> Reply:
-        heard.append(asked)
-        return Reply(Turn((Text("A colleague looks at it."),)) if asked.results else turn)
 
-    script.heard = heard  # type: ignore[attr-defined] # kept for the test
-    return script
+class Upstream:
+    """The strict provider of a dialect: the model proposes `turn`, and then says that it is done."""
+
+    def __init__(self, dialect: Dialect, turn: Turn = TURN) -> None:
+        self.dialect = dialect
+        self._left = [turn]
+        self._stores = ResponsesProvider(lambda _: self._next())
+        self.app = self._stores.app() if dialect is Dialect.RESPONSES else None
+        self.gate: Desk | None = None
+
+    def __call__(self, _: Asked) -> Reply:
+        return Reply(self._next())
+
+    def _next(self) -> Turn:
+        return self._left.pop() if self._left else Turn((Text("A colleague looks at it."),))
+
+    @property
+    def sent(self) -> list[Any]:
+        """The histories of the requests."""
+        assert self.gate is not None
+        if self.dialect is Dialect.RESPONSES:
+            assert self._stores.refused == []
+            return [each["input"] for each in self._stores.received]
+        assert [one.refused for one in self.gate.provider.received if one.refused] == []
+        member = "contents" if self.dialect is Dialect.GEMINI else "messages"
+        return [orjson.loads(one.body)[member] for one in self.gate.provider.received]
+
+    def results(self, number: int) -> list[tuple[str, Any]]:
+        """Of what call the request has results, and what they say."""
+        found: list[tuple[str, Any]] = []
+        for each in self.sent[number]:
+            if self.dialect is Dialect.GEMINI:
+                parts = [part["functionResponse"] for part in each["parts"] if "functionResponse" in part]
+                found += [(part["name"], part["response"]) for part in parts]
+            elif each.get("role") == "tool":
+                found.append((each.get("tool_call_id") or each["tool_name"], each["content"]))
+            elif each.get("type") == "function_call_output":
+                found.append((each["call_id"], each["output"]))
+            elif isinstance(each.get("content"), list):
+                blocks = [block for block in each["content"] if block["type"] == "tool_result"]
+                found += [(block["tool_use_id"], block["content"]) for block in blocks]
+        return [(call, _value(said)) for call, said in found]
+
+
+def _value(said: Any) -> Any:
+    if isinstance(said, dict) and len(said) == 1:
+        [said] = said.values()  # as Gemini wraps it
+    if isinstance(said, list):
+        said = said[0]["text"]
+    try:
+        return orjson.loads(said) if isinstance(said, str) else said
+    except orjson.JSONDecodeError:
+        return said
+
+
+@asynccontextmanager
+async def running(folder: Path, upstream: Upstream, policy: str = POLICY) -> AsyncIterator[Desk]:
+    async with desk(folder, upstream, policy, upstream=upstream.app) as gate:
+        upstream.gate = gate
+        yield gate
+
+
+async def _settled(gate: Desk) -> list[dict[str, Any]]:
+    """The records, once what came back is among them: it is settled behind the request."""
+    for _ in range(100):
+        records = await gate.settled(2)
+        if any(each["kind"] == "settled" for each in records):
+            return records
+        await asyncio.sleep(0.05)
+    raise AssertionError("nothing was settled")
 
 
 async def _cases(gate: Desk) -> list[Any]:
@@ -169,12 +242,13 @@ async def test_the_agent_gets_its_escalation_tool_and_the_model_keeps_its_call(
 ) -> None:
     """One call leaves, of the escalation tool, with the case's summary as typed arguments; what goes up is the model's
     own call with the refusal as its result, and what the tool answered in it; again and again the same bytes."""
-    script = _script()
-    async with desk(tmp_path, script, POLICY) as gate:
+    upstream = Upstream(dialect)
+    async with running(tmp_path, upstream) as gate:
         agent = Agent(gate, dialect, streamed=streamed)
         text, calls = await agent.turn()
         [case] = await _cases(gate)
-        [(_, name, arguments)] = calls
+        [(_, name, given)] = calls
+        arguments = dict(given)
         receipt = arguments.pop("receipt")
         assert (text, name) == ("I will refund it.", "handoff")
         assert arguments == {
@@ -187,18 +261,15 @@ async def test_the_agent_gets_its_escalation_tool_and_the_model_keeps_its_call(
         assert await agent.turn() == ("A colleague looks at it.", [])
         agent._say("And now?")
         await agent.turn()
-        records = await gate.settled(2)
-        sent = [orjson.loads(one.body) for one in gate.provider.received]
-        assert [one.refused for one in gate.provider.received] == ["", "", ""]
+        records = await _settled(gate)
         assert len(await _cases(gate)) == 1
 
-    member = {Dialect.GEMINI: "contents", Dialect.RESPONSES: "input"}.get(dialect, "messages")
-    held = orjson.dumps(sent[1][member])
-    assert b"handoff" not in held.replace(b'"to":"handoff"', b"").replace(b'\\"to\\":\\"handoff\\"', b"")
-    assert b"847" in held
-    assert sent[2][member][: len(sent[1][member])] == sent[1][member]
-    [told] = script.heard[1].results
-    result = orjson.loads(told)
+    sent = upstream.sent
+    held = orjson.dumps(sent[1])
+    assert held.count(b"handoff") == 1, "it is named in the result alone"
+    assert b"process_refund" in held
+    assert sent[2][: len(sent[1])] == sent[1]
+    [(_, result)] = upstream.results(1)
     assert (result["isError"], result["reason"], result["escalation"]) == (True, "over_limit", case.id)
     assert result["handedOver"] == {"to": "handoff", "answer": ANSWERED}
     assert result["receipt"] == receipt
@@ -216,7 +287,7 @@ async def test_where_the_escalation_tool_may_not_be_called_the_reply_stands(
     """It is judged like any other: refused, even where it would be passed to people itself, both have a receipt, and
     one case is open."""
     closed = POLICY + "    rules: [{escalate: over_limit}]\n"
-    async with desk(tmp_path, _script(), closed) as gate:
+    async with running(tmp_path, Upstream(dialect), closed) as gate:
         text, calls = await Agent(gate, dialect, streamed=streamed).turn()
         records = await gate.settled(1)
         cases = await _cases(gate)
@@ -233,7 +304,7 @@ async def test_a_tool_that_the_agent_does_not_declare_is_not_called(
     tmp_path: Path, dialect: Dialect, streamed: bool
 ) -> None:
     """The agent could not run it: the reply stands, and nothing but the refusal is recorded."""
-    async with desk(tmp_path, _script(), POLICY) as gate:
+    async with running(tmp_path, Upstream(dialect)) as gate:
         text, calls = await Agent(gate, dialect, streamed=streamed, tools=("process_refund",)).turn()
         records = await gate.settled(1)
     assert ("needs a colleague" in text, calls) == (True, [])
@@ -243,44 +314,43 @@ async def test_a_tool_that_the_agent_does_not_declare_is_not_called(
 @way
 async def test_beside_calls_that_run(tmp_path: Path, dialect: Dialect, streamed: bool) -> None:
     """Its neighbours leave as they came, in their order; each call of the model's gets its own result."""
-    script = _script(MIXED)
-    async with desk(tmp_path, script, POLICY) as gate:
+    upstream = Upstream(dialect, MIXED)
+    async with running(tmp_path, upstream) as gate:
         agent = Agent(gate, dialect, streamed=streamed)
         _, calls = await agent.turn()
         assert [name for _, name, _ in calls] == ["ping", "handoff", "note"]
         agent.give(calls)
         await agent.turn()
-        assert [one.refused for one in gate.provider.received] == ["", ""]
-    texts = script.heard[1].results
-    assert len(texts) == 3
-    assert sum("over_limit" in text and ANSWERED in text for text in texts) == 1
-    assert sum("ping is done" in text for text in texts) == sum("note is done" in text for text in texts) == 1
+    results = upstream.results(1)
+    assert len({call for call, _ in results}) == 3
+    assert [isinstance(value, dict) and value["reason"] for _, value in results] == [False, "over_limit", False]
+    assert results[1][1]["handedOver"]["answer"] == ANSWERED
 
 
-async def test_where_the_provider_keeps_its_turn(tmp_path: Path) -> None:
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_where_the_provider_keeps_its_turn(tmp_path: Path, streamed: bool) -> None:
     """The client goes on by the answer's id, with the result alone: the stored call gets the refusal as its output."""
-    script = _script()
-    async with desk(tmp_path, script, POLICY) as gate:
-        agent = Agent(gate, Dialect.RESPONSES, streamed=False)
+    upstream = Upstream(Dialect.RESPONSES)
+    async with running(tmp_path, upstream) as gate:
+        agent = Agent(gate, Dialect.RESPONSES, streamed=streamed)
         _, calls = await agent.turn()
         agent.history, agent.more = [], {"previous_response_id": agent.last}
         agent.give(calls)
-        await agent.turn()
-        assert [one.refused for one in gate.provider.received] == ["", ""]
-        [output] = orjson.loads(gate.provider.received[-1].body)["input"]
-    assert orjson.loads(output["output"])["handedOver"]["answer"] == ANSWERED
+        assert await agent.turn() == ("A colleague looks at it.", [])
+    [(_, result)] = upstream.results(1)
+    assert (result["reason"], result["handedOver"]["answer"]) == ("over_limit", ANSWERED)
 
 
 async def test_one_refusal_refuses_all_hands_nothing_over(tmp_path: Path) -> None:
     """Where calls leave together or not at all, the reply stands."""
-    async with desk(tmp_path, _script(), POLICY + "    batch: all_or_nothing\n") as gate:
+    async with running(tmp_path, Upstream(Dialect.ANTHROPIC), POLICY + "    batch: all_or_nothing\n") as gate:
         text, calls = await Agent(gate, Dialect.ANTHROPIC, streamed=True).turn()
     assert ("needs a colleague" in text, calls) == (True, [])
 
 
 async def test_halted_meanwhile_nothing_is_handed_over(tmp_path: Path) -> None:
     """The escalation tool is a write: under a halt the model's call is refused before, and no case is open."""
-    async with desk(tmp_path, _script(), POLICY) as gate:
+    async with running(tmp_path, Upstream(Dialect.CHAT)) as gate:
         await gate.store.halt(by="anna", reason="odd", at=gate.services.judge.clock())
         assert (await Agent(gate, Dialect.CHAT, streamed=False).turn())[1] == []
         assert await _cases(gate) == []

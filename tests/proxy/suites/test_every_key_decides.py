@@ -49,6 +49,9 @@ SHOWN_BY = {
     ("TOP", "operators"): "tests/e2e/test_e2e_decide.py",
     **{("OPERATOR", key): "tests/e2e/test_e2e_decide.py" for key in keys.OPERATOR},
     ("TOOL", "on_approval"): "tests/e2e/test_e2e_approvals.py",
+    ("TOOL", "escalate_with"): "tests/e2e/test_e2e_escalate_with.py",
+    ("DEFAULTS", "escalate_with"): "tests/e2e/test_e2e_escalate_with.py",
+    **{("ESCALATE_WITH", key): "tests/e2e/test_e2e_escalate_with.py" for key in keys.ESCALATE_WITH},
     **{("FEE_SCHEDULE", key): "tests/interceptors/test_fee_schedule.py" for key in keys.FEE_SCHEDULE},
 }
 WHAT_TO_DO = (
