@@ -13,6 +13,8 @@ from policies.loader import load_policy_text
 
 HEAD = "language: 1\npolicy: p\n"
 TAKES = "h: {arguments: {reason: string, money: {money: USD, unit: major, optional: true}}}"
+EURO = "arguments: {m: {money: EUR, unit: major}}"
+WITH = "escalate_with: {tool: h, arguments: {money: amount, reason: reason}}"
 BY_NAME = EscalateWith("h", {"reason": SummaryField.REASON})
 
 
@@ -47,11 +49,7 @@ def test_in_defaults_it_holds_for_all_but_escalation_tools() -> None:
         (f"t: {{escalate_with: {{tool: h, arguments: {{money: who, reason: who}}}}}}, {TAKES}", "it is no string"),
         (f"t: {{escalate_with: {{tool: h, arguments: {{reson: who}}}}}}, {TAKES}", "has no argument 'reson'"),
         (f"t: {{escalate_with: {{tool: h, arguments: {{reason: transcript}}}}}}, {TAKES}", "transcript"),
-        (
-            "t: {arguments: {m: {money: EUR, unit: major}},"
-            f" escalate_with: {{tool: h, arguments: {{money: amount, reason: reason}}}}}}, {TAKES}",
-            "takes USD, and 't' moves EUR",
-        ),
+        (f"t: {{{EURO}, {WITH}}}, {TAKES}", "takes USD, and 't' moves EUR"),
     ],
 )
 def test_what_could_not_be_called_is_an_error(tools: str, why: str) -> None:
@@ -63,7 +61,8 @@ def test_what_could_not_be_called_is_an_error(tools: str, why: str) -> None:
 
 def test_a_default_may_not_end_in_a_tool_that_goes_on() -> None:
     """No chains."""
-    text = f"{HEAD}defaults: {{escalate_with: i}}\ntools: {{i: {{escalate_with: h, arguments: {{who: string}}}}, {TAKES}}}\n"
+    tools = f"i: {{escalate_with: h, arguments: {{who: string}}}}, {TAKES}"
+    text = f"{HEAD}defaults: {{escalate_with: i}}\ntools: {{{tools}}}\n"
     with pytest.raises(PolicyError, match="escalates with another tool itself"):
         load_policy_text(text)
 

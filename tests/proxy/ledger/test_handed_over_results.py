@@ -5,7 +5,6 @@ from __future__ import annotations
 import orjson
 
 from interceptors.results import HANDED_OVER
-from proxy.handover import hands_over  # noqa: F401 - loaded with the ledger in any order
 from proxy.ledger.handed_over import taken_over
 from proxy.wire.chat_turn import ChatContinuation
 from proxy.wire.transcript import HiddenResult
@@ -26,5 +25,10 @@ def test_the_answer_moves_into_the_result() -> None:
     raw, [told] = taken_over(transcript, 2, list(transcript.messages[2:]), [OWN])
     assert [orjson.loads(each)["tool_call_id"] for each in raw] == ["c2"]
     assert orjson.loads(told.content)[HANDED_OVER] == {"to": "h", "answer": "ticket 1"}
-    unanswered, [left] = taken_over(transcript, 2, list(transcript.messages[3:]), [])[0], [OWN]
-    assert (len(unanswered), left) == (1, OWN)
+
+
+def test_without_an_answer_the_result_stands_as_it_is() -> None:
+    """A client that went on without running it: its own results stay, and the refusal is told."""
+    result = {"role": "tool", "tool_call_id": "c2", "content": "done"}
+    transcript = ChatContinuation().transcript(orjson.dumps({"messages": [result]}))
+    assert taken_over(transcript, 0, list(transcript.messages), [OWN]) == (list(transcript.messages), [OWN])
