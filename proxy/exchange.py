@@ -88,8 +88,7 @@ class Exchange:
         waits: bool,
         texts: TextRules,
     ) -> None:
-        self._upstream = upstream
-        self._headers = headers
+        self._upstream, self._headers = upstream, headers
         self._first = first  # what was read of the body already
         self._dialect, self._scene = dialect, scene
         self._limits, self._deadline = limits, deadline
