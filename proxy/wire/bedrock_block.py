@@ -11,7 +11,7 @@ from proxy.wire.bedrock_seal import REASONING
 from proxy.wire.bedrock_types import CALL, RESULT, event_of, only
 
 if TYPE_CHECKING:
-    from proxy.wire.events import FrameRead
+    from proxy.wire.events import FrameRead, Released
 
 _REASONED: Final = frozenset({"text", "signature", "redactedContent"})
 
@@ -27,7 +27,7 @@ class Block:
         self._content: list[Any] = []  # of a result
         self._citations: list[Any] = []
         self.stands_for: str | None = None
-        self.arguments: str | None = None  # in place of its own
+        self.left: Released | None = None  # how it left, where not as it came
 
     def take(self, delta: dict[str, Any]) -> bool:
         """False where a delta is of a kind that cannot be put together here."""
@@ -52,8 +52,12 @@ class Block:
         if self.stands_for is not None:
             return envelope.encode({"text": self.stands_for})
         if self._kind == CALL:
-            arguments = self.arguments or "".join(self._parts.get("input", ())) or "{}"
-            members = {name: envelope.encode(value) for name, value in self._members.items()}
+            arguments = "".join(self._parts.get("input", ())) or "{}"
+            named = {}
+            if self.left is not None:
+                arguments = self.left.arguments or arguments
+                named = {"name": self.left.name} if self.left.name else {}
+            members = {name: envelope.encode(value) for name, value in (self._members | named).items()}
             return envelope.join({CALL: envelope.join({**members, "input": arguments.encode()})})
         if self._kind:
             content = {"content": self._content} if self._kind == RESULT else {}

@@ -70,7 +70,7 @@ class ConverseBodyWriter:
             elif isinstance(answer, Replaced):
                 blocks.append(text_block(answer.text))
             elif isinstance(answer, Released):
-                blocks.append(with_input(block, answer.arguments or "{}"))
+                blocks.append(as_left(block, answer))
             elif not isinstance(answer, Hidden):
                 blocks.append(self._sealed(block) if self._mark and REASONING in values[place] else block)
         return blocks
@@ -83,9 +83,10 @@ def text_block(text: str) -> bytes:
     return envelope.encode({"text": text})
 
 
-def with_input(block: bytes, arguments: str) -> bytes:
-    """A call's block with other arguments."""
-    call = envelope.edited(envelope.raw_at(block, CALL), input=arguments.encode())
+def as_left(block: bytes, answer: Released) -> bytes:
+    """A call's block with the arguments, and the name, that were judged in place of its own."""
+    name = {"name": answer.name} if answer.name else {}
+    call = envelope.edited(envelope.raw_at(block, CALL), input=(answer.arguments or "{}").encode(), **name)
     return envelope.edited(block, **{CALL: call})
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from proxy.wire import envelope
 from proxy.wire.bedrock_block import Block, is_empty
 from proxy.wire.bedrock_body_reader import CONTENT
-from proxy.wire.bedrock_body_writer import text_block, with_input
+from proxy.wire.bedrock_body_writer import as_left, text_block
 from proxy.wire.bedrock_splice import BodySplice, StreamSplice, output_tokens, text_key
 from proxy.wire.bedrock_texts import text_of
 from proxy.wire.bedrock_transcript import ConverseTranscript, message_of, result_block, turns_of
@@ -19,7 +19,7 @@ from proxy.wire.turn import NOTHING, remarked
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from proxy.wire.events import FrameRead, Key, Material
+    from proxy.wire.events import FrameRead, Key, Material, Released
 
 _CONFIG: Final = "inferenceConfig"
 _TOOLS: Final = "toolConfig"
@@ -90,7 +90,7 @@ class ConverseTurn:
         return next(filter(None, (output_tokens(entry) for entry in reversed(self.entries))), 0)
 
     def message(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, str] = NOTHING
+        self, replaced: Mapping[Key, str], hidden: Collection[Key] = (), injected: Mapping[Key, Released] = NOTHING
     ) -> bytes | None:
         build = self._streamed_blocks if self._streamed else self._body_blocks
         blocks = build(replaced, hidden, injected)
@@ -98,7 +98,7 @@ class ConverseTurn:
         return message_of("assistant", kept) if kept else None
 
     def _body_blocks(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, str]
+        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, Released]
     ) -> list[bytes] | None:
         (entry,) = self.entries
         try:
@@ -116,13 +116,13 @@ class ConverseTurn:
             elif place in replaced:
                 blocks.append(text_block(replaced[place]))
             elif place in injected:
-                blocks.append(with_input(block, injected[place]))
+                blocks.append(as_left(block, injected[place]))
             elif place not in hidden:
                 blocks.append(block)
         return blocks
 
     def _streamed_blocks(
-        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, str]
+        self, replaced: Mapping[Key, str], hidden: Collection[Key], injected: Mapping[Key, Released]
     ) -> list[bytes] | None:
         blocks: list[Block] = []
         by_index: dict[int, Block] = {}
@@ -138,7 +138,7 @@ class ConverseTurn:
                 block = by_index[index] = Block(entry if name == BLOCK_START else None)
                 key = entry.keys[0] if entry.keys else None
                 block.stands_for = None if key is None or key in answered else replaced.get(key)
-                block.arguments = None if key is None else injected.get(key)
+                block.left = None if key is None else injected.get(key)
                 is_answered = key is not None and key in answered and key in replaced
                 if key is not None:
                     answered.add(key)

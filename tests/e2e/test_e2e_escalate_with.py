@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
+from botocore.eventstream import EventStreamBuffer
 
 from proxy.demo.responses_provider import ResponsesProvider
 from proxy.demo.turns import Asked, Call, Dialect, Reply, Text, Turn
@@ -60,7 +61,11 @@ class Agent:
         self._say("Refund A1001.")
 
     def _say(self, text: str) -> None:
-        said = {"parts": [{"text": text}]} if self.dialect is Dialect.GEMINI else {"content": text}
+        said: dict[str, Any] = {"content": text}
+        if self.dialect is Dialect.GEMINI:
+            said = {"parts": [{"text": text}]}
+        elif self.dialect is Dialect.BEDROCK:
+            said = {"content": [{"text": text}]}
         self.history.append({"role": "user", **said})
 
     async def turn(self) -> tuple[str, list[tuple[str, str, Any]]]:
@@ -68,6 +73,8 @@ class Agent:
         path, body = self._request()
         headers = request_headers(self.dialect, self.gate.signed()) if self.dialect in PATHS else self.gate.signed()
         headers = {**headers, "x-goog-api-key": "k"}
+        if self.dialect is Dialect.BEDROCK:
+            headers = {**self.gate.signed(), "authorization": "Bearer bedrock-api-key-sk"}
         async with self.gate.session.post(self.gate.url + path, json=body, headers=headers) as got:
             data = await got.read()
             assert got.status == 200, data
@@ -76,6 +83,8 @@ class Agent:
         elif self.dialect is Dialect.GEMINI:
             chunks = events(data) if self.streamed else [orjson.loads(data)]
             said = {"role": "model", "parts": [part for each in chunks for part in _parts(each)]}
+        elif self.dialect is Dialect.BEDROCK:
+            said = _streamed(data) if self.streamed else orjson.loads(data)["output"]["message"]
         elif self.dialect is Dialect.OLLAMA:
             lines = [orjson.loads(line)["message"] for line in data.split(b"\n") if line]
             calls = [call for line in lines for call in line.get("tool_calls") or ()]
@@ -94,6 +103,10 @@ class Agent:
             case Dialect.ANTHROPIC:
                 body = {"max_tokens": 1000, "tools": [{"name": name, "input_schema": REFUND} for name in names]}
                 return PATHS[self.dialect], {"model": "m", "stream": self.streamed, "messages": self.history, **body}
+            case Dialect.BEDROCK:
+                specs = [{"toolSpec": {"name": name, "inputSchema": {"json": REFUND}}} for name in names]
+                verb = "converse-stream" if self.streamed else "converse"
+                return f"/model/m/{verb}", {"messages": self.history, "toolConfig": {"tools": specs}}
             case Dialect.GEMINI:
                 declared = [{"name": name, "parametersJsonSchema": {"type": "object"}} for name in names]
                 body = {"contents": self.history, "tools": [{"functionDeclarations": declared}]}
@@ -114,6 +127,10 @@ class Agent:
                 blocks = said["content"]
                 calls = [(each["id"], each["name"], each["input"]) for each in blocks if each["type"] == "tool_use"]
                 return "".join(each["text"] for each in blocks if each["type"] == "text"), calls
+            case Dialect.BEDROCK:
+                found = [each["toolUse"] for each in said["content"] if "toolUse" in each]
+                calls = [(each["toolUseId"], each["name"], each["input"]) for each in found]
+                return "".join(each.get("text", "") for each in said["content"]), calls
             case Dialect.GEMINI:
                 found = [each["functionCall"] for each in said["parts"] if "functionCall" in each]
                 calls = [("", each["name"], each["args"]) for each in found]
@@ -143,6 +160,9 @@ class Agent:
             case Dialect.ANTHROPIC:
                 blocks = [{"type": "tool_result", "tool_use_id": i, "content": said} for i, _, _, said in results]
                 self.history.append({"role": "user", "content": blocks})
+            case Dialect.BEDROCK:
+                made = [{"toolUseId": i, "content": [{"text": said}]} for i, _, _, said in results]
+                self.history.append({"role": "user", "content": [{"toolResult": each} for each in made]})
             case Dialect.GEMINI:
                 parts = [{"functionResponse": {"name": n, "response": {"output": said}}} for _, n, _, said in results]
                 self.history.append({"role": "user", "parts": parts})
@@ -158,6 +178,28 @@ class Agent:
 def _parts(answer: Any) -> list[Any]:
     found: list[Any] = (answer["candidates"][0].get("content") or {}).get("parts") or []
     return found
+
+
+def _streamed(data: bytes) -> Any:
+    """A Converse stream as AWS's own parser reads it, as a message."""
+    buffer = EventStreamBuffer()
+    buffer.add_data(data)
+    blocks: dict[int, Any] = {}
+    for event in buffer:
+        said = orjson.loads(event.payload)
+        place = said.get("contentBlockIndex")
+        if event.headers[":event-type"] == "contentBlockStart":
+            blocks[place] = {"toolUse": {**said["start"]["toolUse"], "input": ""}}
+        elif event.headers[":event-type"] == "contentBlockDelta":
+            if "toolUse" in said["delta"]:
+                blocks[place]["toolUse"]["input"] += said["delta"]["toolUse"]["input"]
+            else:
+                block = blocks.setdefault(place, {"text": ""})
+                block["text"] += said["delta"]["text"]
+    for block in blocks.values():
+        if "toolUse" in block:
+            block["toolUse"]["input"] = orjson.loads(block["toolUse"]["input"] or "{}")
+    return {"role": "assistant", "content": list(blocks.values())}
 
 
 class Upstream:
@@ -198,6 +240,9 @@ class Upstream:
                 found.append((each.get("tool_call_id") or each["tool_name"], each["content"]))
             elif each.get("type") == "function_call_output":
                 found.append((each["call_id"], each["output"]))
+            elif self.dialect is Dialect.BEDROCK:
+                given = [block["toolResult"] for block in each["content"] if "toolResult" in block]
+                found += [(one["toolUseId"], one["content"][0].get("json") or one["content"]) for one in given]
             elif isinstance(each.get("content"), list):
                 blocks = [block for block in each["content"] if block["type"] == "tool_result"]
                 found += [(block["tool_use_id"], block["content"]) for block in blocks]
