@@ -223,6 +223,11 @@ ROWS: dict[tuple[str, str], Row] = {
     ("TOOL", "egress"): tool("", "egress: {list: v1}", CARD),
     ("TOOL", "escalation"): tool("rules: [{escalate: s}]", "rules: [{escalate: s}], escalation: {root_cause: because}"),
     ("TOOL", "confidence"): confidence("", ", confidence: args.c"),
+    ("CONFIRM", "when"): tool(
+        f"{KINDS}, confirm: {{when: args.n > 9}}",
+        f"{KINDS}, confirm: {{when: args.n > 3}}",
+        CALL + ", history: [{user: pay}]",
+    ),
     ("TOOL", "confirm"): tool(KINDS, f"{KINDS}, confirm: user", CALL + ", history: [{user: pay}]"),
     ("DEFAULTS", "effect"): pair("tools: {t: {}}\n@\n", "", "defaults: {effect: read}"),
     ("DEFAULTS", "rules"): pair(REASONS + "tools: {t: {}}\n@\n", "", "defaults: {rules: [{forbid: r}]}"),
