@@ -76,7 +76,10 @@ def result_ids(messages: bytes, read: Callable[[bytes], Transcript]) -> list[str
             seen = _message.decode(message)
             if seen.role == "tool" and not seen.tool_call_id:
                 break  # a dialect whose results bear no ids
-            found += [seen.tool_call_id] if seen.tool_call_id else _answered(bytes(seen.content))[::-1]
+            answered = [seen.tool_call_id] if seen.tool_call_id else _answered(bytes(seen.content))
+            if answered is None:
+                break
+            found += answered[::-1]
         else:
             return found[::-1]
     except msgspec.DecodeError:
@@ -84,10 +87,14 @@ def result_ids(messages: bytes, read: Callable[[bytes], Transcript]) -> list[str
     return [result.call for result in results(messages, read)]
 
 
-def _answered(content: bytes) -> list[str]:
+def _answered(content: bytes) -> list[str] | None:
+    """None where a block does not say its type: a dialect that names the kinds of its blocks in another way."""
     if not content.startswith(b"["):
         return []
-    return [block.tool_use_id for block in _blocks.decode(content) if block.type == "tool_result"]
+    blocks = _blocks.decode(content)
+    if not all(block.type for block in blocks):
+        return None
+    return [block.tool_use_id for block in blocks if block.type == "tool_result"]
 
 
 def newest(

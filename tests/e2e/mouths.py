@@ -5,6 +5,7 @@ A new dialect joins by a class and a row of `MOUTHS`.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import aiohttp
 import orjson
 from aiohttp import web
+from botocore.eventstream import EventStreamBuffer
 
 from proxy.demo.gemini_server import GeminiServer
 from proxy.demo.provider import Provider
@@ -326,6 +328,116 @@ async def _responses(script: Script) -> AsyncIterator[Double]:
     yield Double(provider.app(), lambda: list(provider.received), lambda: provider.refused)
 
 
+_CLAUDE = "/model/us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+
+
+def _messages(data: bytes) -> list[tuple[str, Any]]:
+    """The events of an event stream by their names, both checksums checked by AWS's own reader; a rest fails."""
+    buffer = EventStreamBuffer()
+    buffer.add_data(data)
+    found, size = [], 0
+    for message in buffer:
+        assert message.headers[":message-type"] == "event", message.payload
+        found.append((message.headers[":event-type"], orjson.loads(message.payload)))
+        size += message.prelude.total_length
+    assert size == len(data), "a message was cut off"
+    return found
+
+
+class Converse:
+    """Streamed blocks are put together by their indexes; a message holds nothing but its role and its content."""
+
+    stops: ClassVar = ("end_turn", "tool_use")
+    binds: ClassVar = False
+
+    def double(self, script: Script) -> AbstractAsyncContextManager[Double]:
+        return _provider(script)
+
+    def path(self, streamed: bool) -> str:
+        return f"{_CLAUDE}/{'converse-stream' if streamed else 'converse'}"
+
+    def body(self, history: Sequence[Entry], streamed: bool) -> Entry:
+        tools = [{"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}} for name in TOOLS]
+        return {"messages": list(history), "toolConfig": {"tools": tools}}
+
+    def read(self, data: bytes, streamed: bool) -> Answer:
+        if streamed:
+            content, stop = _converse_stream(_messages(data))
+        else:
+            document = orjson.loads(data)
+            content, stop = document["output"]["message"]["content"], document["stopReason"]
+        made = [block["toolUse"] for block in content if "toolUse" in block]
+        calls = tuple(Called(one["name"], one["input"], one["toolUseId"]) for one in made)
+        text = "".join(block["text"] for block in content if "text" in block)
+        return Answer(text, calls, stop, ({"role": "assistant", "content": content},))
+
+    def words(self, text: str) -> Entry:
+        return {"role": "user", "content": [{"text": text}]}
+
+    def results(self, calls: Sequence[Called], text: str) -> list[Entry]:
+        blocks = [{"toolResult": {"toolUseId": one.id, "content": [{"text": text}]}} for one in calls]
+        return [{"role": "user", "content": blocks}]
+
+
+def _converse_stream(found: list[tuple[str, Any]]) -> tuple[list[Entry], str]:
+    """The blocks and the reason of the stop. Indexes are dense, every block is closed, and the usage comes last."""
+    assert [name for name, _ in found[:1] + found[-2:]] == ["messageStart", "messageStop", "metadata"]
+    blocks: list[Entry] = []
+    closed = 0
+    for name, event in found[1:-2]:
+        index = event["contentBlockIndex"]
+        assert index == closed, "one block is open at a time"
+        if index == len(blocks):
+            blocks.append({})
+        match name:
+            case "contentBlockStart":
+                assert blocks[index] == {}
+                blocks[index] = {"toolUse": event["start"]["toolUse"] | {"input": ""}}
+            case "contentBlockDelta":
+                _add_delta(blocks[index], event["delta"])
+            case "contentBlockStop":
+                closed += 1
+            case _:
+                raise AssertionError(name)
+    assert closed == len(blocks), "every block was closed"
+    for block in blocks:
+        if "toolUse" in block:
+            block["toolUse"]["input"] = orjson.loads(block["toolUse"]["input"] or "{}")
+    return blocks, found[-2][1]["stopReason"]
+
+
+def _add_delta(block: Entry, delta: Entry) -> None:
+    match delta:
+        case {"text": text}:
+            block["text"] = block.get("text", "") + text
+        case {"toolUse": {"input": text}}:
+            block["toolUse"]["input"] += text
+        case {"reasoningContent": {**said}}:
+            whole = block.setdefault("reasoningContent", {"reasoningText": {"text": ""}})["reasoningText"]
+            for name, value in said.items():
+                whole[name] = whole.get(name, "") + value
+        case _:
+            raise AssertionError(delta)
+
+
+class ClaudeInvoked(Anthropic):
+    """InvokeModel: the path names the model and the stream, and each event of Claude's stands in a chunk."""
+
+    def path(self, streamed: bool) -> str:
+        return f"{_CLAUDE}/{'invoke-with-response-stream' if streamed else 'invoke'}"
+
+    def body(self, history: Sequence[Entry], streamed: bool) -> Entry:
+        body = super().body(history, streamed) | {"anthropic_version": "bedrock-2023-05-31"}
+        return {key: value for key, value in body.items() if key not in ("model", "stream")}
+
+    def read(self, data: bytes, streamed: bool) -> Answer:
+        if not streamed:
+            return super().read(data, streamed)
+        found = _messages(data)
+        assert {name for name, _ in found} == {"chunk"}
+        return super().read(b"".join(b"data: " + b64decode(one["bytes"]) + b"\n\n" for _, one in found), streamed)
+
+
 MOUTHS: dict[str, Mouth] = {
     "anthropic-messages": Anthropic(),
     "anthropic-vertex": AnthropicOnVertex(),
@@ -334,5 +446,7 @@ MOUTHS: dict[str, Mouth] = {
     "gemini-generate": Gemini(),
     "gemini-vertex": GeminiOnVertex(),
     "ollama-chat": Ollama(),
+    "bedrock-converse": Converse(),
+    "bedrock-invoke": ClaudeInvoked(),
 }
 """By the name of the dialect."""

@@ -185,7 +185,7 @@ def _check_sent(body: Any, words: str, on_refusal: str) -> None:
     assert found == ([(reason, True)] if is_told else [])
     assert any(REPLIES.get(reason, "?") in said for said in strings(body)) == (reason != "" and not is_told)
     refused = "write_allowed" if not reason else REFUSED.get(words, REFUSED["a rule forbids"])[0].name
-    history = orjson.dumps({key: value for key, value in body.items() if key != "tools"}).decode()
+    history = orjson.dumps({key: value for key, value in body.items() if key not in ("tools", "toolConfig")}).decode()
     assert (f'"name":"{refused}"' in history) == (is_told or not reason)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from proxy.wire import envelope, tail
 from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION as ANTHROPIC
+from proxy.wire.bedrock_turn import CONVERSE_CONTINUATION as CONVERSE
 from proxy.wire.chat_turn import CHAT_CONTINUATION as CHAT
 
 if TYPE_CHECKING:
@@ -90,3 +91,18 @@ def test_parallel_results_are_one_turn(count: int) -> None:
     ) * 2
     assert [one.call for one in tail.results(raw, CHAT.transcript)] == [f"c{n}" for n in range(count)]
     assert tail.result_ids(raw, CHAT.transcript) == [f"c{n}" for n in range(count)]
+
+
+@pytest.mark.parametrize("is_spaced", [False, True], ids=["compact", "spaced"])
+def test_blocks_that_bear_their_kind_as_a_key(is_spaced: bool) -> None:
+    """Converse's blocks have no type, and what they answer is found however a client spells its JSON."""
+    blocks = [{"toolResult": {"toolUseId": f"c{n}", "content": [{"text": "1"}]}} for n in range(2)]
+    call = {"toolUse": {"toolUseId": "c0", "name": "f", "input": {}}}
+    messages = [
+        {"role": "user", "content": [{"text": "x"}]},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [*blocks, {"text": "y"}]},
+    ]
+    raw = orjson.dumps(messages)
+    raw = raw.replace(b":", b": ") if is_spaced else raw
+    assert tail.result_ids(raw, CONVERSE.transcript) == ["c0", "c1"]
