@@ -26,7 +26,7 @@ from proxy.gate_commands import (
     Remember,
     Write,
 )
-from proxy.held import Frames, Held, Stage, before_a_wait, owed_results
+from proxy.held import Frames, Held, Stage, before_a_wait, is_signed_for_all, owed_results
 from proxy.legs import WayBack, tells_error
 from proxy.wire import events as wire
 from proxy.wire.dialect import Judged, Reader, Writer
@@ -274,7 +274,7 @@ class Gate:
         ready = [key for key, held in self._calls.items() if held.stage is Stage.JUDGED and held.confirmed]
         if not ready:
             return []
-        if (self._waits or self._reader.binds) and not self._closing:
+        if (self._waits or is_signed_for_all(map(self._calls.__getitem__, self._leg_calls))) and not self._closing:
             waiting = any(self._calls[key].stage in (Stage.OPEN, Stage.JUDGING) for key in self._leg_calls)
             if waiting or not self._ended:
                 return []

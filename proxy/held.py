@@ -126,3 +126,12 @@ def value_of(frame: Frame) -> object:
         return envelope.value_of(frame.data) if frame.data is not None else None
     except envelope.EnvelopeError:
         return None
+
+
+def is_signed_for_all(calls: Iterable[Held]) -> bool:
+    """Whether the call that was signed for all of its leg is one that no history can hold (WIRE.md 4): the others
+    could not go back up beside it.
+    """
+    return any(
+        held.material is not None and held.material.binds and isinstance(held.call, MalformedToolCall) for held in calls
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from interceptors.calls import Call, MalformedToolCall, ToolCall
 from proxy.gate import Break, Decide, EndAtLimit, Finish, Gate, Note, Record, Write
+from proxy.gate_commands import RefuseTogether
 from proxy.wire.events import RELEASED, Answer, Breach, Key, Replaced
 from proxy.wire.sse import Frame
 
@@ -102,6 +103,9 @@ class Driver:
                     self.carry_out(self.gate.decided({key: self._answers[key] for key in calls}))
                 case EndAtLimit(keys=keys):
                     result.limited = True
+                    self._answers |= dict.fromkeys(keys, Replaced(self._text))
+                    self.carry_out(self.gate.decided({key: self._answers[key] for key in keys}))
+                case RefuseTogether(keys=keys):
                     self._answers |= dict.fromkeys(keys, Replaced(self._text))
                     self.carry_out(self.gate.decided({key: self._answers[key] for key in keys}))
                 case Record(keys=keys):

@@ -26,7 +26,8 @@ NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 def perfect(case, lane=LANES[0]):
     """The case as it should go."""
-    calls = [part for part in case.turns[0].parts if isinstance(part, Call)]
+    said = [*case.turns[0].parts, *(part for turn in case.then[:1] for part in turn.parts)]
+    calls = [part for part in said if isinstance(part, Call)]
     found = [
         Receipt(
             id=f"rc_{number}",
