@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from interceptors.history import PastResult
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 DELAY_SECONDS = 0.02
 RETRY_SECONDS = 1.0
+SECOND_LOOK_SECONDS = 0.5
 WAITING_BYTES_MAX = 64 * 1024 * 1024
 """Of requests whose results wait. Beyond it the oldest are let go: a store that is down must not take the memory."""
 
@@ -58,6 +59,7 @@ class Later:
     calls: Sequence[str]
     read: Callable[[], CameBack | None]
     size: int
+    is_second: bool = False  # the release may be written after the first look: outcomes are written behind
 
 
 class Settling:
@@ -152,6 +154,10 @@ class Settling:
             ids = [call for one in group for call in one.calls]
             found = await released(self._store, tenant, subject, ids)
             known = [one for one in group if any(map(found.get, one.calls))]
+            for one in group:
+                if not one.is_second and not all(map(found.get, one.calls)):
+                    later = replace(one, is_second=True)
+                    asyncio.get_running_loop().call_later(SECOND_LOOK_SECONDS, self.add, later)
             if known:
                 settlements += await asyncio.to_thread(self._all, known, found)
         if settlements:

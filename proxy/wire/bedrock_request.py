@@ -12,6 +12,7 @@ from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.anthropic_tools import tools_of
 from proxy.wire.dialect import DeclaredTools, OutputFormat, declared_tools
+from proxy.wire.members import may_mention
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,7 +40,7 @@ def refuse_query(query: str) -> None:
 def request_tools(raw: Mapping[str, bytes], body: bytes) -> DeclaredTools:
     """All tools of a Converse request. `raw` are the members of `body`."""
     inline: tuple[str, ...] = ()
-    if b"toolAddition" in body or b"\\u00" in body:
+    if may_mention(body, b"toolAddition", b"\\u0041"):
         inline = tuple(_inline(raw.get("messages", b"[]")))
     prompt = ("prompt",) if raw.get("promptVariables", b"null") != b"null" else ()
     return _declared(raw.get(TOOL_CONFIG, b"null"), raw.get(MODEL_FIELDS, b"null"), (*inline, *prompt))
