@@ -288,8 +288,10 @@ class _Started:
         ):
             task = asyncio.ensure_future(serve)
             ready = asyncio.ensure_future(self.ready.wait())
-            await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
-            ready.cancel()
+            try:
+                await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                ready.cancel()
             if task.done():
                 task.result()
         return Running(self.stopping, task)

@@ -13,7 +13,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,6 +24,9 @@ from policies.system_reasons import DEFAULT_REPLIES
 from tests.e2e.extending import Rules
 from tests.e2e.lives import Family, Trouble
 from tests.e2e.worlds import World, names, world
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 TURNS = int(os.environ.get("CALLGATE_PROPERTY_TURNS", "2000"))
 SEED = int(os.environ.get("CALLGATE_PROPERTY_SEED", "1"))
@@ -99,22 +104,30 @@ async def epoch(folder: Path, seed: int, turns: int) -> tuple[Counter[str], list
                 counts.update(family.counts)
                 problems.extend(f"seed {family.seed}: {problem}" for problem in family.problems)
 
-        events = asyncio.ensure_future(_events(made, dice, loses=seed % 3 == 1, counts=counts))
-        try:
+        async with events(made, dice, loses=seed % 3 == 1, counts=counts):
             await asyncio.gather(*(work() for _ in range(AT_ONCE)))
-        finally:
-            events.cancel()
-            await asyncio.wait({events})
-    if not events.cancelled() and (error := events.exception()):
-        raise error
     return counts, problems
 
 
-async def _events(made: World, dice: random.Random, *, loses: bool, counts: Counter[str]) -> None:
-    """Gates restart; in some epochs the ledger is lost meanwhile."""
+@asynccontextmanager
+async def events(made: World, dice: random.Random, *, loses: bool, counts: Counter[str]) -> AsyncIterator[None]:
+    """Gates restart while the block lasts; in some epochs the ledger is lost meanwhile."""
+    over = asyncio.Event()
+    going = asyncio.ensure_future(_events(made, dice, over, loses=loses, counts=counts))
+    try:
+        yield
+    finally:
+        over.set()  # never cancelled: a gate that is half started would be nobody's to stop
+        await going
+
+
+async def _events(made: World, dice: random.Random, over: asyncio.Event, *, loses: bool, counts: Counter[str]) -> None:
     number = 0
     while True:
-        await asyncio.sleep(dice.uniform(0.1, 0.5))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(over.wait(), dice.uniform(0.1, 0.5))
+        if over.is_set():
+            return
         number += 1
         if loses and number % 6 == 3:
             await made.lose()
@@ -139,8 +152,6 @@ async def run(turns: int, seed: int, folder: Path) -> Counter[str]:
     return counts
 
 
-# Connections of gates that were killed in between are closed by the collector.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.timeout(3600 if TURNS > 10_000 else 240)
 async def test_random_lives_are_never_refused_and_extend_what_was_seen(tmp_path: Path) -> None:
     """G7 under refusals of all kinds, clients that mangle, restarts, two workers, and losses."""

@@ -16,7 +16,7 @@ import pytest
 
 from tests.e2e.lives import Trouble
 from tests.e2e.test_part2_property import _POLICY as PLAIN
-from tests.e2e.test_part2_property import TURNS_A_FAMILY, VARIANTS, _events
+from tests.e2e.test_part2_property import TURNS_A_FAMILY, VARIANTS, events
 from tests.e2e.upkeep import Clock
 from tests.e2e.upkept_lives import UpkeptFamily, edits_counted
 from tests.e2e.worlds import names, world
@@ -52,19 +52,11 @@ async def epoch(folder: Path, seed: int, turns: int, counts: Counter[str]) -> li
                     counts.update(family.counts)
                     problems.extend(f"seed {family.seed}: {problem}" for problem in family.problems)
 
-            events = asyncio.ensure_future(_events(made, dice, loses=seed % 3 == 1, counts=counts))
-            try:
+            async with events(made, dice, loses=seed % 3 == 1, counts=counts):
                 await asyncio.gather(*(work() for _ in range(FAMILIES_AT_ONCE)))
-            finally:
-                events.cancel()
-                await asyncio.wait({events})
-    if not events.cancelled() and (error := events.exception()):
-        raise error
     return problems
 
 
-# Connections of gates that were killed in between are closed by the collector.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.timeout(3600 if TURNS > 2_000 else 240)
 async def test_random_lives_with_pauses_are_never_refused_and_repeat_their_bytes(tmp_path: Path) -> None:
     """G7 under pruning, errors, freshness and pauses, with clients that mangle, restarts, two workers and losses."""
