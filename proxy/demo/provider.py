@@ -22,7 +22,7 @@ from proxy.demo.identifiers import Identifiers
 from proxy.demo.ollama_server import OllamaServer
 from proxy.demo.saying import said, tokens
 from proxy.demo.servers import CLAUDE, OPENAI
-from proxy.demo.turns import Delivery, Dialect, HttpError, Turn, Verbatim
+from proxy.demo.turns import Delivery, Dialect, HttpError, Stop, Turn, Verbatim
 
 if TYPE_CHECKING:
     from proxy.demo.admission import Admitted
@@ -39,7 +39,8 @@ _CHAT_MODELS = ("gpt-5.4", "gpt-5.4-mini")
 class Received:
     """A request as it came. `target` is the raw path with its query; `body` still has its content encoding.
 
-    `turn` is the assistant message that answered it, as a client should read it: None for anything but a turn.
+    `turn` is the assistant message that answered it, as a client should read it: None for anything but a turn. `is_cut`
+    says that the token limit ended it.
     """
 
     method: str
@@ -48,6 +49,7 @@ class Received:
     body: bytes
     refused: str = ""  # the text of the provider's own refusal, if it was one
     turn: Document | None = None
+    is_cut: bool = False
 
     def header(self, name: str) -> str | None:
         """The first value of that header, in any case."""
@@ -107,7 +109,8 @@ class Provider:
                     identifiers=self.identifiers,
                     server=self.chat,
                 )
-                self.received[number] = replace(self.received[number], turn=ready.message)
+                is_cut = ready.turn.stop is Stop.LENGTH
+                self.received[number] = replace(self.received[number], turn=ready.message, is_cut=is_cut)
                 return await self._send_turn(request, asked, ready, checked, reply.delivery)
 
     async def _checked(self, request: web.Request, dialect: Dialect) -> tuple[Admitted | HttpError, int]:

@@ -14,6 +14,7 @@ import orjson
 from proxy.demo import meaning
 from proxy.demo.turns import Dialect
 from proxy.demo.watcher import extends, retries
+from tests.e2e.talkers import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from proxy.demo.provider import Received
 
 Message = dict[str, Any]
+Part = tuple[Any, ...]
+"""Of a turn: a text, a thinking block, or a call with its id, its tool's name and the digest of its arguments."""
 
-_NOTHING = ("(nothing)", "(no text)")
+_NOTHING = (NOTHING, "(no text)")
 """What stands in a turn that has nothing else left: of a client, and of the gate."""
 
 
@@ -35,18 +38,32 @@ class Rules:
     together: frozenset[str]  # `batch: all_or_nothing`
     replies: tuple[str, ...]
     repeated: str
-    malformed: str = "(malformed)"
+
+    def may_drop(self, dropped: Collection[Part], told: Collection[Part], text: str, cut: Collection[str] = ()) -> bool:
+        """Whether these calls of a turn may be gone from it. `told` are all parts that were said, `text` is what came
+        up in it. A call that was `cut` off can be told to no model, whatever its reason."""
+        calls = [part for part in told if part[0] == "call"]
+        allowed = [part for part in calls if part[2] in self.allowed and part[1] not in cut]
+        runs = any(part not in dropped for part in allowed)
+        if self.together.intersection(part[2] for part in calls):
+            return not runs or not dropped
+        if any(part in dropped for part in allowed):
+            return len(allowed) < len(calls) and not runs
+        heard = any(part[2] in self.told and part[1] not in cut for part in dropped)
+        return not runs or not heard or _bare(self.repeated) in text
 
 
 @dataclass(slots=True)
 class Seen:
-    """The requests of one family of conversations, each with the turn that answered it."""
+    """The requests of one family of conversations, each with the turn that answered it. `cut` are the ids of calls that
+    the token limit cut off."""
 
     dialect: Dialect
     rules: Rules
     exact: bool
     thinking: bool
     requests: list[tuple[bytes, Message | None]] = field(default_factory=list)
+    cut: set[str] = field(default_factory=set)
 
     def problems(self, body: bytes) -> list[str]:
         """What is wrong with a first leg; nothing where it extends or repeats what was seen."""
@@ -64,12 +81,18 @@ class Seen:
         """What is wrong with a continuation."""
         if before.turn is None:
             return ["a turn that was not said is gone on with"]
+        self._note_cut(before)
         wrong = extends(before.body, None, after.body, dialect=self.dialect)
         number = len(orjson.loads(before.body)["messages"])
         return wrong or self._turn(before.turn, orjson.loads(after.body)["messages"][number])
 
     def add(self, one: Received) -> None:
+        self._note_cut(one)
         self.requests.append((one.body, one.turn))
+
+    def _note_cut(self, one: Received) -> None:
+        if one.is_cut and one.turn is not None:
+            self.cut |= {part[1] for part in self._parts(one.turn)[-1:] if part[0] == "call"}
 
     def _extends(self, was: bytes, turn: Message | None, body: bytes) -> list[str]:
         wrong = extends(was, None, body, dialect=self.dialect, exact=self.exact, thinking=self.thinking)
@@ -84,7 +107,11 @@ class Seen:
         kept = {part[1] for part in sent if part[0] == "call"}
         dropped = [part for part in told if part[0] == "call" and part[1] not in kept]
         text = "".join(part[1] for part in sent if part[0] == "text")
-        wrong = [] if self._may_drop(dropped, told, text) else [f"calls are gone: {[part[2] for part in dropped]}"]
+        wrong = (
+            []
+            if self.rules.may_drop(dropped, told, text, self.cut)
+            else [f"calls are gone: {[part[2] for part in dropped]}"]
+        )
         expected = _joined([part for part in told if part not in dropped], (*self.rules.replies, *_NOTHING))
         actual = _joined(sent, (*self.rules.replies, *_NOTHING))
         count = sum(text.count(_bare(reply)) for reply in self.rules.replies)
@@ -92,21 +119,9 @@ class Seen:
             wrong.append(f"{len(dropped)} calls are gone, and {count} texts stand for them")
         return wrong if expected == actual else [*wrong, f"the turn is another: {expected} came as {actual}"]
 
-    def _may_drop(self, dropped: Collection[tuple[Any, ...]], told: Collection[tuple[Any, ...]], text: str) -> bool:
-        if _bare(self.rules.malformed) in text:  # a call that was cut off, whatever it is
-            return True
-        names = [part[2] for part in told if part[0] == "call"]
-        refused = [part[2] for part in dropped]
-        runs = any(part[2] in self.rules.allowed and part not in dropped for part in told if part[0] == "call")
-        if self.rules.together.intersection(names):
-            return not runs or not refused
-        if any(name in self.rules.allowed for name in refused):
-            return any(name not in self.rules.allowed for name in names) and not runs
-        return not runs or all(name not in self.rules.told for name in refused) or _bare(self.rules.repeated) in text
-
-    def _parts(self, message: Message) -> list[tuple[Any, ...]]:
+    def _parts(self, message: Message) -> list[Part]:
         if self.dialect is Dialect.CHAT:
-            parts: list[tuple[Any, ...]] = [("text", _bare(message.get("content") or ""))]
+            parts: list[Part] = [("text", _bare(message.get("content") or ""))]
             for call in message.get("tool_calls") or ():
                 function = call["function"]
                 parts.append(("call", call["id"], function["name"], _digest(function["arguments"])))
@@ -123,15 +138,15 @@ class Seen:
         return parts
 
 
-def _joined(parts: list[tuple[Any, ...]], replies: tuple[str, ...]) -> list[tuple[Any, ...]]:
+def _joined(parts: list[Part], replies: tuple[str, ...]) -> list[Part]:
     """Texts that stand side by side are one; what stands in the place of refused calls is left out."""
-    found: list[tuple[Any, ...]] = []
+    found: list[Part] = []
     for part in parts:
         if part[0] == "text" and found and found[-1][0] == "text":
             found[-1] = ("text", found[-1][1] + part[1])
         else:
             found.append(part)
-    cleaned: list[tuple[Any, ...]] = []
+    cleaned: list[Part] = []
     for part in found:
         if part[0] == "text":
             text = part[1]

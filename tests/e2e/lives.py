@@ -137,6 +137,8 @@ class Family:
             self.problems.append("no answer")
             return done
         talk.take(answer)
+        if talk.filled_in():  # by which no turn is known again that hides something
+            self.free.add(id(talk))
         if repeats > 1 and self.lost:  # the older answer may be of before the loss
             self.free.add(id(talk))
         return done

@@ -32,6 +32,10 @@ TOOLS = (
 )
 
 
+NOTHING = "(nothing)"
+"""What a client writes where nothing is left of a turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class Habits:
     """What a client does to what it was given."""
@@ -116,6 +120,10 @@ class Talk:
             {"type": "tool_result", "tool_use_id": identifier, "content": text} for identifier, text in results
         ]
         self.messages.append({"role": "user", "content": [*blocks, *([_text(more)] if more else [])]})
+
+    def filled_in(self) -> bool:
+        """Whether the newest turn said nothing that may be sent, so that words of the client's own stand there."""
+        return _text(NOTHING) in _blocks(self.messages[-1])
 
     def calls(self) -> list[str]:
         """The ids of the calls that the newest message asks for."""
@@ -243,7 +251,7 @@ def _changed_anthropic(message: Message, habits: Habits) -> Message:
     if habits.reorders:
         blocks = [dict(reversed(block.items())) for block in blocks]
     if all(block["type"] in THINKING for block in blocks):  # so that what is left stands there from the first on
-        blocks.append(_text("(nothing)"))
+        blocks.append(_text(NOTHING))
     return {"role": "assistant", "content": blocks}
 
 
@@ -279,7 +287,7 @@ def _without_thinking(message: Message) -> Message:
     if message["role"] != "assistant" or not isinstance(message["content"], list):
         return message
     kept = [block for block in message["content"] if block["type"] not in THINKING]
-    return {**message, "content": kept or [_text("(nothing)")]}
+    return {**message, "content": kept or [_text(NOTHING)]}
 
 
 def _blocks(message: Message) -> list[Message]:

@@ -75,7 +75,7 @@ class UpkeptSeen(Seen):
             different = extends(old, None, new, dialect=self.dialect, exact=False, thinking=False)
             if not different and turn is not None:
                 number = len(orjson.loads(was)["messages"])
-                bare = Seen(self.dialect, self.rules, exact=False, thinking=False)
+                bare = Seen(self.dialect, self.rules, exact=False, thinking=False, cut=self.cut)
                 different = bare._turn(turn, orjson.loads(body)["messages"][number])
             if not different:
                 return []

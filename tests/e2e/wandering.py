@@ -15,14 +15,14 @@ import orjson
 
 from interceptors.strict_json import digest
 from proxy.demo.random_model import turn_at
-from proxy.demo.turns import Call, Delivery, Dialect, HttpError, Reply, Thinking
-from tests.e2e.extending import Rules, Seen
+from proxy.demo.turns import Call, Delivery, Dialect, HttpError, Reply, Stop, Thinking
 from tests.e2e.harness import session_header
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from proxy.demo.turns import Asked, Turn
+    from tests.e2e.extending import Rules
     from tests.e2e.mouths import Answer, Entry
     from tests.e2e.wanderers import Wanderer
     from tests.e2e.worlds import World
@@ -185,8 +185,9 @@ class Wandering:
             kept.append(left.pop(0))
         text = "".join(self.wanderer.text(entry) for entry in sent)
         dropped = [] if self.wanderer.mouth.binds and kept else [one for one in told if one not in kept]
-        seen = Seen(Dialect.CHAT, self.rules, exact=True, thinking=False)
-        wrong = [] if seen._may_drop(dropped, told, "".join(text.split())) else [f"calls are gone: {dropped}"]
+        cut = [number for _, number, *_ in told[-1:]] if turn.stop is Stop.LENGTH else []
+        may = self.rules.may_drop(dropped, told, "".join(text.split()), cut)
+        wrong = [] if may else [f"calls are gone: {dropped}"]
         count = self.wanderer.answered(behind)
         return wrong if not kept or count == len(kept) else [*wrong, f"{len(kept)} calls have {count} results"]
 
