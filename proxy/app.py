@@ -110,7 +110,8 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
 
 def _written_behind(stack: AsyncExitStack, store: Store, metrics: Metrics) -> tuple[Outcomes, Settling]:
     """What is written down later than it happens; it must end before the store does."""
-    outcomes, settling = Outcomes(store, metrics.store_failed), Settling(store, utc_now, metrics.store_failed)
+    outcomes = Outcomes(store, metrics.store_failed)
+    settling = Settling(store, outcomes, utc_now, metrics.store_failed)
     stack.push_async_callback(outcomes.close)
     stack.push_async_callback(settling.close)
     return outcomes, settling

@@ -121,6 +121,7 @@ class Conversations:
         self, dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str, messages: bytes
     ) -> None:
         """A request whose messages cannot be read has no result: what is wrong with it is for its provider to say."""
+        at = self._settling.clock()
         with suppress(envelope.EnvelopeError):
             read = partial(_came, dialect, prepared, policy, tenant, messages)
             if is_short(messages):
@@ -129,8 +130,8 @@ class Conversations:
                 back = await asyncio.to_thread(read)
                 calls = [] if back is None else [result.call for result in back.results]
             if calls:
-                later = Later(tenant, prepared.asker.subject, policy, calls, read, len(prepared.client_body))
-                self._settling.add(later)
+                size = len(prepared.client_body)
+                self._settling.add(Later(tenant, prepared.asker.subject, policy, calls, read, size, at))
 
     async def _noticed(self, dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str) -> bytes:
         """Every result of a call that was not released says so, in each request that holds it."""

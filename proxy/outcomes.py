@@ -52,7 +52,7 @@ class Outcomes:
             self._timer.cancel()
         if self._writing is not None:
             await self._writing
-        await self._write()
+        await self.write()
 
     def _schedule(self, seconds: float) -> None:
         if self._timer is None:
@@ -61,11 +61,12 @@ class Outcomes:
     def _begin(self) -> None:
         self._timer = None
         if self._writing is None or self._writing.done():
-            self._writing = asyncio.ensure_future(self._write())
+            self._writing = asyncio.ensure_future(self.write())
         else:
             self._schedule(DELAY_SECONDS)
 
-    async def _write(self) -> None:
+    async def write(self) -> None:
+        """Write what waits, ahead of all that is asked of the store from now on. What fails waits again."""
         if not (records := self.take()):
             return
         try:

@@ -8,6 +8,7 @@ from proxy.wire.positional import is_positional, kept
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from datetime import datetime
 
     from proxy.store import ReleasedCall, Store
     from proxy.wire.transcript import CallSeen
@@ -26,13 +27,15 @@ async def released(store: Store, tenant: str, subject: str, ids: Sequence[str]) 
     }
 
 
-def matching(rows: Sequence[ReleasedCall], call: CallSeen | None, but: Collection[str] = ()) -> ReleasedCall | None:
+def matching(
+    rows: Sequence[ReleasedCall], call: CallSeen | None, but: Collection[str] = (), by: datetime | None = None
+) -> ReleasedCall | None:
     """The newest released call of this id with the arguments that the client holds; ids recur, arguments tell.
 
     Where the call is not there, its id alone has to tell, which one that is made of a name cannot. `but` are receipts
-    of equal calls that other results of the same turn answer.
+    of equal calls that other results of the same turn answer; no call counts that was decided after `by`.
     """
     if call is None and any(is_positional(row.call_id) for row in rows):
         return None
     fitting = [row for row in rows if (call is None or row.argument_digest == call.digest) and row.receipt not in but]
-    return fitting[-1] if fitting else None
+    return next((row for row in reversed(fitting) if by is None or row.time <= by), None)

@@ -1,14 +1,15 @@
 """What came back for released calls, settled behind the request where nothing of it waits for that.
 
 The result of a call that reserved nothing frees and counts nothing: it is a record (decision 7), and the request goes
-up meanwhile. Many requests share one look into the store and one transaction.
+up meanwhile. Many requests share one look into the store and one transaction. One look is enough, whichever process
+released the call: a release is on the disk before a byte of its call leaves.
 """
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interceptors.history import PastResult
@@ -20,16 +21,17 @@ from proxy.wire.positional import is_positional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
 
     from interceptors.kinds import MoneyState
     from policies.model import Policy
     from proxy.clock import Clock
+    from proxy.outcomes import Outcomes
     from proxy.store import Store
     from proxy.wire.transcript import CallSeen, ResultSeen
 
 DELAY_SECONDS = 0.02
 RETRY_SECONDS = 1.0
-SECOND_LOOK_SECONDS = 0.5
 WAITING_BYTES_MAX = 64 * 1024 * 1024
 """Of requests whose results wait. Beyond it the oldest are let go: a store that is down must not take the memory."""
 
@@ -50,7 +52,7 @@ class CameBack:
 class Later:
     """Results that nobody waits for, by the ids of their calls. `read` reads them whole, which costs; `size`: bytes.
 
-    `read` raises `EnvelopeError`.
+    `read` raises `EnvelopeError`. `at` is when they came: an equal call that was released since is not theirs.
     """
 
     tenant: str
@@ -59,15 +61,16 @@ class Later:
     calls: Sequence[str]
     read: Callable[[], CameBack | None]
     size: int
-    is_second: bool = False  # the release may be written after the first look: outcomes are written behind
+    at: datetime
 
 
 class Settling:
-    """One for the process, on its loop. `failed` is told each failure of the store."""
+    """One for the process, on its loop. `outcomes` wait to be written; `failed` is told each failure of the store."""
 
-    def __init__(self, store: Store, clock: Clock, failed: Callable[[], None]) -> None:
+    def __init__(self, store: Store, outcomes: Outcomes, clock: Clock, failed: Callable[[], None]) -> None:
         self._store = store
-        self._clock = clock
+        self._outcomes = outcomes
+        self.clock = clock
         self._failed = failed
         self._waiting: list[Later] = []
         self._bytes = 0
@@ -86,8 +89,7 @@ class Settling:
         """Settle before anything else happens; the released call of each result that has one. Raises `StoreError`."""
         found = await released(self._store, came.tenant, came.subject, [result.call for result in came.results])
         rows, settlements = self._read(came, found)
-        if settlements:
-            await self._store.settle(settlements, at=self._clock())
+        await self._put(settlements)
         return rows
 
     async def close(self) -> None:
@@ -98,13 +100,13 @@ class Settling:
         await self._write()
 
     def _read(
-        self, came: CameBack, found: Mapping[str, Sequence[ReleasedCall]]
+        self, came: CameBack, found: Mapping[str, Sequence[ReleasedCall]], at: datetime | None = None
     ) -> tuple[dict[str, ReleasedCall], list[Settlement]]:
         rows: dict[str, ReleasedCall] = {}
         settlements = []
         for result in came.results:
             taken = [row.receipt for call, row in rows.items() if is_positional(call)]
-            row = matching(found.get(result.call, ()), came.calls.get(result.call), but=taken)
+            row = matching(found.get(result.call, ()), came.calls.get(result.call), but=taken, by=at)
             if row is None:
                 continue
             rows[result.call] = row
@@ -116,7 +118,7 @@ class Settling:
     def _state(self, came: CameBack, result: ResultSeen, name: str) -> MoneyState:
         tool = came.policy.tool(name) or came.policy.unknown_tool
         past = PastResult(result.call, result.value, result.is_error, came.turn, is_new=True)
-        return state_of(came.policy, tool, past, self._clock())
+        return state_of(came.policy, tool, past, self.clock())
 
     async def _run(self) -> None:
         seconds = DELAY_SECONDS
@@ -154,21 +156,24 @@ class Settling:
             ids = [call for one in group for call in one.calls]
             found = await released(self._store, tenant, subject, ids)
             known = [one for one in group if any(map(found.get, one.calls))]
-            for one in group:
-                if not one.is_second and not all(map(found.get, one.calls)):
-                    later = replace(one, is_second=True)
-                    asyncio.get_running_loop().call_later(SECOND_LOOK_SECONDS, self.add, later)
             if known:
                 settlements += await asyncio.to_thread(self._all, known, found)
+        await self._put(settlements)
+
+    async def _put(self, settlements: Sequence[Settlement]) -> None:
+        """Behind what is still to be told of these calls, in one transaction with it."""
         if settlements:
-            await self._store.settle(settlements, at=self._clock())
+            settling = self._store.settle(settlements, at=self.clock())
+            _, done = await asyncio.gather(self._outcomes.write(), settling, return_exceptions=True)
+            if isinstance(done, BaseException):
+                raise done
 
     def _all(self, some: Sequence[Later], found: Mapping[str, Sequence[ReleasedCall]]) -> list[Settlement]:
         settlements: list[Settlement] = []
         for one in some:
             with suppress(EnvelopeError):
                 if (came := one.read()) is not None:
-                    settlements += self._read(came, found)[1]
+                    settlements += self._read(came, found, one.at)[1]
         return settlements
 
 
