@@ -27,8 +27,11 @@ class Admitted:
     heard: Heard | None = None
 
 
-def parsed(headers: Mapping[str, str], raw: bytes, dialect: Dialect, *, counting: bool) -> Document | HttpError:
-    """The body, or the refusal of a request that is none whatever its history holds."""
+def parsed(
+    headers: Mapping[str, str], raw: bytes, dialect: Dialect, *, counting: bool, model: str | None = None
+) -> Document | HttpError:
+    """The body, or the refusal of a request that is none whatever its history holds. `model` is one that the path
+    names."""
     refusal = _unauthorised(headers, dialect)
     if refusal is not None:
         return refusal
@@ -38,6 +41,8 @@ def parsed(headers: Mapping[str, str], raw: bytes, dialect: Dialect, *, counting
         return HttpError(400, "invalid_request_error", f"The request body is not valid JSON: {error}")
     if not isinstance(body, dict):
         return HttpError(400, "invalid_request_error", "Input should be a valid dictionary")
+    if model is not None:
+        body.setdefault("model", model)
     required = ("model", "max_tokens") if dialect is Dialect.ANTHROPIC else ("model",)
     for key in required:
         if key not in body and not (counting and key == "max_tokens"):

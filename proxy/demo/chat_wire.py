@@ -15,6 +15,7 @@ import orjson
 
 from proxy.demo import meaning
 from proxy.demo.anthropic_wire import fragments
+from proxy.demo.content_filter import filtered_body, filtered_chunks
 from proxy.demo.identifiers import Identifiers
 from proxy.demo.servers import OPENAI, Indexes
 from proxy.demo.signatures import call_signature
@@ -61,6 +62,8 @@ def events(
     documents = [envelope | {"choices": [choice]} | usage for choice in choices]
     if include_usage:
         documents.append(envelope | {"choices": [], "usage": _usage(turn)})
+    if server.filters:
+        documents = filtered_chunks(documents)
     sent = [
         _frame(document | {"obfuscation": identifiers.next("", 1 + n % 13)}) for n, document in enumerate(documents)
     ]
@@ -81,6 +84,8 @@ def body(turn: Turn, model: str, identifiers: Identifiers, server: ChatServer = 
         for number, parts in enumerate(turn.choices)
     ]
     document["usage"] = _usage(turn)
+    if server.filters:
+        document = filtered_body(document)
     return orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
 
 

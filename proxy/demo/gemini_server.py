@@ -30,8 +30,12 @@ class GeminiServer:
 
     def add_to(self, app: web.Application) -> None:
         for version in ("/v1beta", "/v1"):
-            app.router.add_post(f"{version}/models/{{model}}:generateContent", self._whole)
-            app.router.add_post(f"{version}/models/{{model}}:streamGenerateContent", self._streamed)
+            self.add_model(app, f"{version}/models/{{model}}")
+
+    def add_model(self, app: web.Application, path: str) -> None:
+        """The create calls of the models at that path."""
+        app.router.add_post(f"{path}:generateContent", self._whole)
+        app.router.add_post(f"{path}:streamGenerateContent", self._streamed)
 
     async def _whole(self, request: web.Request) -> web.StreamResponse:
         return await self._answer(request, streamed=False)

@@ -1,5 +1,5 @@
 """A scripted model provider over HTTP, streamed and not: Anthropic Messages, OpenAI Chat Completions, Gemini, Ollama,
-Bedrock.
+Bedrock, and what of these Vertex and Azure serve.
 
 It refuses what the real ones refuse and records every request. It shares no code with the product, which is tested
 against it.
@@ -15,6 +15,7 @@ from aiohttp import web
 from proxy.demo import anthropic_wire, chat_wire
 from proxy.demo.admission import admitted_anthropic, admitted_chat, parsed
 from proxy.demo.asked import anthropic_asked, chat_asked
+from proxy.demo.azure_server import AzureServer
 from proxy.demo.bedrock_server import BedrockServer
 from proxy.demo.delivery import Dialogue, arranged, deliver
 from proxy.demo.gemini_server import GeminiServer
@@ -23,6 +24,7 @@ from proxy.demo.ollama_server import OllamaServer
 from proxy.demo.saying import said, tokens
 from proxy.demo.servers import CLAUDE, OPENAI
 from proxy.demo.turns import Delivery, Dialect, HttpError, Stop, Turn, Verbatim
+from proxy.demo.vertex_server import VertexServer
 
 if TYPE_CHECKING:
     from proxy.demo.admission import Admitted
@@ -80,6 +82,8 @@ class Provider:
         GeminiServer(self).add_to(app)
         OllamaServer(self).add_to(app)
         BedrockServer(self).add_to(app)
+        VertexServer(self).add_to(app)
+        AzureServer(self).add_to(app)
         app.router.add_route("*", "/{rest:.*}", self._not_found)
         return app
 
@@ -92,12 +96,16 @@ class Provider:
     async def _answer(self, request: web.Request, dialect: Dialect) -> web.StreamResponse:
         checked, number = await self._checked(request, dialect)
         if isinstance(checked, HttpError):
-            return await self._send_error(request, dialect, checked, Delivery())
+            return await self.send_error(request, dialect, checked, Delivery())
         asked = anthropic_asked(checked.body) if dialect is Dialect.ANTHROPIC else chat_asked(checked.body)
-        reply = self.script(asked)
+        return await self.reply(request, number, checked, asked)
+
+    async def reply(self, request: web.Request, number: int, checked: Admitted, asked: Asked) -> web.StreamResponse:
+        """What the script says to a request that was recorded under that number."""
+        dialect, reply = asked.dialect, self.script(asked)
         match reply.answer:
             case HttpError() as error:
-                return await self._send_error(request, dialect, error, reply.delivery)
+                return await self.send_error(request, dialect, error, reply.delivery)
             case Verbatim(body, content_type, status, headers):
                 return await deliver(request, status, {**headers, "Content-Type": content_type}, [body], reply.delivery)
             case Turn() as turn:
@@ -162,9 +170,10 @@ class Provider:
         )
         return arranged(events, delivery, Dialogue(chat_wire.PING, chat_wire.error_event()))
 
-    async def _send_error(
+    async def send_error(
         self, request: web.Request, dialect: Dialect, error: HttpError, delivery: Delivery
     ) -> web.StreamResponse:
+        """An error in the dialect's own shape."""
         headers = {**_headers(dialect, self.identifiers), "Content-Type": "application/json", **error.headers}
         if dialect is Dialect.ANTHROPIC:
             body = anthropic_wire.error_body(error, headers["request-id"])
@@ -175,7 +184,7 @@ class Provider:
     async def _count_tokens(self, request: web.Request) -> web.StreamResponse:
         checked, number = await self._checked(request, Dialect.ANTHROPIC)
         if isinstance(checked, HttpError):
-            return await self._send_error(request, Dialect.ANTHROPIC, checked, Delivery())
+            return await self.send_error(request, Dialect.ANTHROPIC, checked, Delivery())
         counted = tokens(len(self.received[number].body))
         return web.json_response({"input_tokens": counted}, headers=_headers(Dialect.ANTHROPIC, self.identifiers))
 
@@ -195,15 +204,15 @@ class Provider:
         if dialect is Dialect.ANTHROPIC and name in _MODELS:
             return web.json_response(_anthropic_model(name))
         kind = "invalid_request_error" if dialect is Dialect.CHAT else "not_found_error"
-        return await self._send_error(request, dialect, HttpError(404, kind, f"model: {name}"), Delivery())
+        return await self.send_error(request, dialect, HttpError(404, kind, f"model: {name}"), Delivery())
 
     async def _not_found(self, request: web.Request) -> web.StreamResponse:
         self.record(request, await request.read())
         dialect = _speaks(request)
         if dialect is Dialect.CHAT:
             text = f"Invalid URL ({request.method} {request.path})"
-            return await self._send_error(request, dialect, HttpError(404, "invalid_request_error", text), Delivery())
-        return await self._send_error(request, dialect, HttpError(404, "not_found_error", "Not found"), Delivery())
+            return await self.send_error(request, dialect, HttpError(404, "invalid_request_error", text), Delivery())
+        return await self.send_error(request, dialect, HttpError(404, "not_found_error", "Not found"), Delivery())
 
 
 def _speaks(request: web.Request) -> Dialect:

@@ -12,6 +12,7 @@ import orjson
 from aiohttp import web
 
 from proxy.demo import chat_wire
+from proxy.demo.azure_server import azure_refusal
 from proxy.demo.documents import read
 from proxy.demo.identifiers import Identifiers
 from proxy.demo.responses_history import Issued, context_of
@@ -50,9 +51,12 @@ class ResponsesProvider:
         return app
 
     async def _create(self, request: web.Request) -> web.StreamResponse:
+        """Azure's path without a version in it has it in its query."""
         asked: Document = read(await request.read())
         self.received.append(asked)
-        context = context_of(asked, self.issued)
+        at = request.path
+        refused = azure_refusal(request, versioned=at == "/openai/responses") if at.startswith("/openai/") else None
+        context = refused or context_of(asked, self.issued)
         answer = context if isinstance(context, HttpError) else self.script(context)
         if isinstance(context, HttpError) or isinstance(answer, HttpError):
             error = context if isinstance(context, HttpError) else answer

@@ -53,6 +53,7 @@ class ChatServer:
     that very call (Gemini). `signature_apart` sends it as a delta of its own.
     `whole_calls`: a call is one fragment, its arguments included. `object_arguments`: they are an object, not a text.
     `finish_stop`: turns with calls end with `stop` too.
+    `filters`: the verdicts of a content filter stand in the answers (Azure).
     """
 
     id_chars_max: int | None = 40
@@ -65,6 +66,7 @@ class ChatServer:
     whole_calls: bool = False
     object_arguments: bool = False
     finish_stop: bool = False
+    filters: bool = False
 
 
 OPENAI = ChatServer()

@@ -156,7 +156,7 @@ class _StreamSplice:
     def next_leg(self, entries: Sequence[FrameRead], kept_back: Sequence[FrameRead]) -> None:
         for entry in entries:
             self._count(_value(entry), is_silent=_is_silent(entry))
-            if not self._identity and _value(entry):
+            if not self._identity and _value(entry).get("choices"):  # Azure's first chunk has none, and an empty id
                 members = envelope.members(entry.frame.data or b"")
                 self._identity = {member: members[member] for member in _IDENTITY if member in members}
         self._offset = self._calls

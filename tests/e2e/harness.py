@@ -230,7 +230,7 @@ def write_config(
     (folder / "callgate.yaml").write_text(
         "listen: 127.0.0.1:0\n"
         f"upstreams: {{anthropic: {upstream}, openai: {upstream}, gemini: {upstream}, ollama: {upstream}, "
-        f"bedrock: {upstream}}}\n"
+        f"bedrock: {upstream}, vertex: {upstream}}}\n"
         f"session_header: {{name: {SESSION_HEADER}, {session}}}\n"
         f"policy: {policy_path}\nstate: state\n" + (f"limits:\n{rows}" if rows else "") + extra,
         encoding="utf-8",

@@ -10,15 +10,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-import aiohttp
 import orjson
-from aiohttp import web
 from botocore.eventstream import EventStreamBuffer
 
-from proxy.demo.gemini_server import GeminiServer
 from proxy.demo.provider import Provider
 from proxy.demo.responses_provider import ResponsesProvider
-from proxy.demo.serving import serving
 from proxy.demo.turns import Asked, Dialect, HttpError, Turn
 from tests.e2e.client import events, heard
 from tests.e2e.talkers import read_turn
@@ -27,12 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
 
+    from aiohttp import web
+
     from proxy.demo.provider import Received
     from proxy.demo.turns import Script
 
 Entry = dict[str, Any]
 TOOLS = ("read_allowed", "write_allowed", "read_refused", "write_refused", "write_escalated", "write_unclear")
-_VERTEX = "/v1/projects/{project}/locations/{location}/publishers/{publisher}/models/{model}"
 _ON_VERTEX = "/v1/projects/p/locations/global/publishers"
 
 
@@ -132,40 +129,16 @@ class Anthropic:
 
 
 class AnthropicOnVertex(Anthropic):
-    """The path names the model and the stream; before the provider stands what translates it."""
-
-    def double(self, script: Script) -> AbstractAsyncContextManager[Double]:
-        return _anthropic_on_vertex(script)
+    """The path names the model and the stream."""
 
     def path(self, streamed: bool) -> str:
         way = "streamRawPredict" if streamed else "rawPredict"
-        return f"/anthropic{_ON_VERTEX}/anthropic/models/claude-sonnet-5-5:{way}"
+        return f"{_ON_VERTEX}/anthropic/models/claude-sonnet-5-5:{way}"
 
     def body(self, history: Sequence[Entry], streamed: bool) -> Entry:
         body = super().body(history, streamed) | {"anthropic_version": "vertex-2023-10-16"}
         del body["model"]
         return body if streamed else {key: value for key, value in body.items() if key != "stream"}
-
-
-@asynccontextmanager
-async def _anthropic_on_vertex(script: Script) -> AsyncIterator[Double]:
-    provider = Provider(script)
-    async with serving(provider.app(), shutdown_seconds=0.1) as url, aiohttp.ClientSession() as session:
-
-        async def relay(request: web.Request) -> web.StreamResponse:
-            body = orjson.loads(await request.read())
-            assert "model" not in body
-            assert body.pop("anthropic_version") == "vertex-2023-10-16"
-            body |= {"model": request.match_info["model"]}
-            headers = {"anthropic-version": "2023-06-01", "x-api-key": "sk", "content-type": "application/json"}
-            async with session.post(f"{url}/v1/messages", data=orjson.dumps(body), headers=headers) as got:
-                kind = {"content-type": got.headers["content-type"]}
-                return web.Response(status=got.status, body=await got.read(), headers=kind)
-
-        app = web.Application()
-        for way in ("rawPredict", "streamRawPredict"):
-            app.router.add_post(f"{_VERTEX}:{way}", relay)
-        yield _double(app, provider.received)
 
 
 class Chat(Anthropic):
@@ -247,21 +220,9 @@ class Gemini:
 
 
 class GeminiOnVertex(Gemini):
-    def double(self, script: Script) -> AbstractAsyncContextManager[Double]:
-        return _gemini_on_vertex(script)
-
     def path(self, streamed: bool) -> str:
         way = "streamGenerateContent?alt=sse" if streamed else "generateContent"
-        return f"/gemini{_ON_VERTEX}/google/models/gemini-3:{way}"
-
-
-@asynccontextmanager
-async def _gemini_on_vertex(script: Script) -> AsyncIterator[Double]:
-    provider = Provider(script)
-    server, app = GeminiServer(provider), web.Application()
-    app.router.add_post(f"{_VERTEX}:generateContent", server._whole)
-    app.router.add_post(f"{_VERTEX}:streamGenerateContent", server._streamed)
-    yield _double(app, provider.received)
+        return f"{_ON_VERTEX}/google/models/gemini-3:{way}"
 
 
 class Responses:
@@ -412,6 +373,8 @@ def _add_delta(block: Entry, delta: Entry) -> None:
             block["text"] = block.get("text", "") + text
         case {"toolUse": {"input": text}}:
             block["toolUse"]["input"] += text
+        case {"reasoningContent": {"redactedContent": data}}:
+            block["reasoningContent"] = {"redactedContent": data}
         case {"reasoningContent": {**said}}:
             whole = block.setdefault("reasoningContent", {"reasoningText": {"text": ""}})["reasoningText"]
             for name, value in said.items():
@@ -433,9 +396,14 @@ class ClaudeInvoked(Anthropic):
     def read(self, data: bytes, streamed: bool) -> Answer:
         if not streamed:
             return super().read(data, streamed)
-        found = _messages(data)
-        assert {name for name, _ in found} == {"chunk"}
-        return super().read(b"".join(b"data: " + b64decode(one["bytes"]) + b"\n\n" for _, one in found), streamed)
+        return super().read(chunks_of(data), streamed)
+
+
+def chunks_of(data: bytes) -> bytes:
+    """Claude's own stream out of the chunks."""
+    found = _messages(data)
+    assert {name for name, _ in found} == {"chunk"}
+    return b"".join(b"data: " + b64decode(one["bytes"]) + b"\n\n" for _, one in found)
 
 
 MOUTHS: dict[str, Mouth] = {

@@ -104,7 +104,7 @@ class Talk:
 
     def take(self, message: Message) -> None:
         """The turn as this client keeps it."""
-        change = _changed_anthropic if self.dialect is Dialect.ANTHROPIC else _changed_chat
+        change = changed_anthropic if self.dialect is Dialect.ANTHROPIC else changed_chat
         self.messages.append(change(copy.deepcopy(message), self.habits))
 
     def answer(self, words: str, more: str = "") -> None:
@@ -214,7 +214,7 @@ def _read_chat(body: bytes) -> Message | None:
             continue
         if "error" in event:
             return None
-        identity.add(event["id"])
+        identity.update([event["id"]] if event["choices"] else [])  # Azure's first chunk has none
         for choice in event["choices"]:
             delta = choice["delta"]
             if delta.get("content") is not None:
@@ -237,7 +237,8 @@ def _events(body: bytes) -> list[Any]:
     return events(body) if body.endswith(b"\n\n") else []
 
 
-def _changed_anthropic(message: Message, habits: Habits) -> Message:
+def changed_anthropic(message: Message, habits: Habits) -> Message:
+    """A turn as such a client keeps it."""
     blocks = [block for block in message["content"] if not (habits.drops_thinking and block["type"] in THINKING)]
     blocks = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
     if habits.merges_text:
@@ -265,7 +266,8 @@ def _merged(blocks: list[Message]) -> list[Message]:
     return merged
 
 
-def _changed_chat(message: Message, habits: Habits) -> Message:
+def changed_chat(message: Message, habits: Habits) -> Message:
+    """A turn as such a client keeps it."""
     kept = {key: value for key, value in message.items() if value is not None or key == "content"}
     if habits.strips_unknown:
         kept = {key: value for key, value in kept.items() if key in ("role", "content", "tool_calls")}
