@@ -59,7 +59,7 @@ _MEMBERS: Final = ("name", "tool", "tool_name", "function", "action", "recipient
 def text_call(text: str, known: Container[str]) -> TextCall | None:
     """The first call that the text holds, or None. `known` are folded names of tools. Total."""
     sound = text if text.isascii() else text.encode("utf-8", "replace").decode()
-    tagged = _TAGGED.search(sound)
+    tagged = _TAGGED.search(sound) if "<" in sound or "[" in sound else None  # each of its shapes begins so
     if tagged is not None:
         return TextCall(CallShape.TAG, _named(sound[tagged.start() :], known))
     named = (_named_by(part, known) for part in _objects(sound))

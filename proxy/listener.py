@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
@@ -12,7 +11,7 @@ import aiohttp
 from aiohttp import web
 from multidict import CIMultiDict
 
-from interceptors.history import EMPTY, History
+from interceptors.history import EMPTY
 from interceptors.receipts import Refused
 from proxy import headers, routes
 from proxy.admission import Admission, Asking, RefusedError
@@ -164,10 +163,10 @@ class Listener:
     async def _prepare(self, dialect: Dialect, body: bytes, passage: Passage) -> tuple[Ready, Scene]:
         """The request as it goes up, and the scene with what the request says of the past."""
         ready = await prepare(self._with, dialect, body, passage)
-        scene = self._scene(passage, dict(ready.prepared.refusals), ready.heard.history)
+        scene = self._scene(passage, ready)
         if edits := edited(ready.prepared, ready.upward, scene, self._with.judge.clock()):
             await self._keep(passage, *edits)
-        return ready, replace(scene, read_history=ready.heard.read)
+        return ready, scene
 
     def _leg_opener(
         self, way: routes.Mediated, up: headers.Pairs, view: RequestView, passage: Passage
@@ -308,9 +307,7 @@ class Listener:
     def _deadline(self, passage: Passage) -> float:
         return passage.began + self._with.settings.limits.exchange_ms_max / 1000
 
-    def _scene(
-        self, passage: Passage, heard: dict[tuple[str, str], int] | None = None, history: History = EMPTY
-    ) -> Scene:
+    def _scene(self, passage: Passage, ready: Ready | None = None) -> Scene:
         asking, view = self._asked(passage), passage.view
         return Scene(
             exchange=passage.id,
@@ -322,8 +319,9 @@ class Listener:
             claims=asking.claims,
             declared=view.tools.by_name,
             ambiguous=view.tools.ambiguous,
-            heard=heard or {},
-            history=history,
+            heard={} if ready is None else dict(ready.prepared.refusals),
+            history=EMPTY if ready is None else ready.heard.history,
+            read_history=None if ready is None else ready.heard.read,
         )
 
     @staticmethod

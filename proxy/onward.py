@@ -112,7 +112,8 @@ class Onward:
     def writer(self, *, streamed: bool) -> Writer:
         """One for the whole of a stream, or for one body."""
         writer = self._dialect.writer(streamed)
-        if isinstance(writer, Shows):
+        # What a protocol holds is looked up by name each time it is asked for, so the cheap question stands first.
+        if self._dialect.continuation.references is not None and isinstance(writer, Shows):
             self._shows.append(writer)
         return writer
 
