@@ -7,7 +7,7 @@ MODULES: dict[str, int] = {
     "policies/model.py": 331,
     "proxy/exchange.py": 377,
     "proxy/gate.py": 397,
-    "proxy/listener.py": 373,
+    "proxy/listener.py": 371,
 }
 
 # By path and qualified name (`proxy/gate.py:Gate.receive`), in lines.
