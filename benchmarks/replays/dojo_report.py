@@ -180,7 +180,7 @@ def _why(found: Sequence[Finding]) -> Table:
     for one in found:
         if one.run.kind is Kind.BENIGN and one.run.is_useful:
             why.update({(one.run.suite, judged.tool, judged.reason) for judged in one.refused})
-    rows = [[*key, runs] for key, runs in sorted(why.items(), key=lambda item: (-item[1], item[0]))]
+    rows: list[list[Cell]] = [[*key, runs] for key, runs in sorted(why.items(), key=lambda item: (-item[1], item[0]))]
     return Table("Why benign useful runs were touched", ("suite", "tool", "reason", "runs"), rows)
 
 
