@@ -33,6 +33,7 @@ class Order:
     paid: int
     delivered_days_ago: int
     refund_eligible: bool = True
+    status: str = "delivered"
 
     def document(self, now: datetime) -> dict[str, Any]:
         """The order as a shop's API shows it: far more than an agent needs. `now` is aware."""
@@ -42,7 +43,7 @@ class Order:
         shipped = delivered - timedelta(days=3)
         return {
             "id": self.id,
-            "status": "delivered",
+            "status": self.status,
             "currency": "USD",
             "paid": self.paid,
             "refund_eligible": self.refund_eligible,

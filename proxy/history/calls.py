@@ -19,9 +19,23 @@ if TYPE_CHECKING:
 
 
 def call_of(view: View, number: int, identifier: str) -> CallSeen | None:
-    """The call that a result in this turn answers: of the assistant turn before it. Old clients name the tool alone."""
-    calls = view.turns[number - 1].calls if number else ()
-    return next((call for call in calls if identifier in (call.id, "" if call.id else call.name)), None)
+    """The call that a result in this turn answers. Old clients name the tool alone."""
+    found = _asked(view, number, identifier)
+    return None if found is None else found[1]
+
+
+def _asked(view: View, number: int, identifier: str) -> tuple[int, CallSeen] | None:
+    """With the number of its turn: the assistant's last one before the result, or any where the dialect pairs so."""
+    for said in range(number - 1, -1, -1):
+        turn = view.turns[said]
+        if turn.side is not Side.ASSISTANT:
+            continue
+        call = next((each for each in turn.calls if identifier in (each.id, "" if each.id else each.name)), None)
+        if call is not None:
+            return said, call
+        if view.transcript.is_adjacent:
+            break
+    return None
 
 
 def done(view: View, decisions: Mapping[int, Decision], answered: Collection[str]) -> list[Done]:
@@ -31,9 +45,10 @@ def done(view: View, decisions: Mapping[int, Decision], answered: Collection[str
         decision = decisions.get(number)
         at = None if decision is None else datetime.fromtimestamp(decision.at, UTC)
         for result in turn.results:
-            call = call_of(view, number, result.call)
-            if call is not None and result.call not in answered:
-                found.append(Done(result.call, call.name, call.arguments, number - 1, number, at))
+            asked = _asked(view, number, result.call)
+            if asked is not None and result.call not in answered:
+                said, call = asked
+                found.append(Done(result.call, call.name, call.arguments, said, number, at))
     return found
 
 

@@ -45,7 +45,7 @@ def decide(
     view: View, newest: int, policy: Policy, before: Mapping[int, Decision], answered: Collection[str], now: datetime
 ) -> Decision:
     """The decision for the newest turn; `before` are those of the turns ahead of it."""
-    own = list(_at_first_sight(view, newest, policy, answered))
+    own = first_sight(view, newest, policy, answered)
     if not ages(policy):
         return Decision(now.timestamp(), tuple(own))
     if view.transcript.is_continued:
@@ -53,13 +53,15 @@ def decide(
     known = Known.of(before)
     calls = done(view, before, answered)
     if not view.turns[newest].results:
-        old = [each for each in stale(policy, calls, since(before, now)) if _pair(each) not in known.replaced]
+        read = [each for each in stale(policy, calls, since(before, now)) if each.turn not in view.unread]
+        old = [each for each in read if _pair(each) not in known.replaced]
         return Decision(now.timestamp(), tuple(_replaced(each) for each in old))
     passed = overtaken(policy, calls)
     beside = {each.call: _replaced(each) for each in passed if each.turn == newest}
     own = [each for each in own if each.call not in beside] + list(beside.values())
     older = [each for each in calls if each.turn < newest]
-    gone = {_pair(each) for each in passed} | _aged(policy, older, since(before, now), last_text(view))
+    read = [each for each in older if each.turn not in view.unread]
+    gone = {_pair(each) for each in passed} | _aged(policy, read, since(before, now), last_text(view))
     gone -= known.replaced | known.told
     unsaid = [each for each in older if _pair(each) in gone]
     if not unsaid:
@@ -103,8 +105,12 @@ def _rests(policy: Policy, each: Done) -> bool:
     return tool is not None and tool.upkeep.fresh_for is None
 
 
+def first_sight(view: View, number: int, policy: Policy, answered: Collection[str]) -> list[ResultEdit]:
+    """The results of a turn that no model has read, pruned, or as the errors that they are."""
+    return list(_at_first_sight(view, number, policy, answered))
+
+
 def _at_first_sight(view: View, newest: int, policy: Policy, answered: Collection[str]) -> Iterator[ResultEdit]:
-    """The results of the newest turn, pruned, or as the errors that they are."""
     turn = view.turns[newest]
     if not turn.results:
         return

@@ -14,11 +14,12 @@ from msgspec.structs import replace
 
 from interceptors.edits import Edit
 from policies.upkeep import BrokenPairs
-from proxy.history.deciding import decide, uses
+from proxy.history.deciding import decide, first_sight, uses
 from proxy.history.pairs import broken, known_pairs, mended, refuse_broken, repairs
+from proxy.history.sent import Sent
 from proxy.history.server_held import refuse_held
 from proxy.history.view import View, edited
-from proxy.ledger.edits import Where
+from proxy.ledger.edits import Decision, Where
 from proxy.ledger.hidden import root_of
 from proxy.ledger.outline import Outlines
 from proxy.wire.seal import EDITED
@@ -26,10 +27,11 @@ from proxy.wire.transcript import Side
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from policies.model import Policy
     from proxy.clock import Clock
-    from proxy.ledger.edits import Decision, EditVault, PairEdit
+    from proxy.ledger.edits import EditVault, PairEdit
     from proxy.ledger.hidden import Asker
     from proxy.ledger.outline import Outline
     from proxy.wire.dialect import Dialect
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 BYTES_A_TOKEN = 4
 """Of JSON in English, where nothing better is known."""
 _EDITED = EDITED.encode()
+_LONG_AGO = Decision(0.0)
+"""Of a place that went up as it came, nobody knows when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Histories:
         self._clock = clock
         self._outlines = Outlines(with_calls=True)
         self._generation = 0
+        self._sent = Sent()
 
     async def lift(self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject) -> Upward:
         """The request with its edits. A conversation that has none, under a policy that makes none, costs a look at
@@ -89,14 +94,14 @@ class Histories:
         """
         is_used = uses(policy)
         if not is_used and _EDITED not in body and self._vault.is_empty():
-            return Upward(body)
+            return self._as_it_came(body, subject)
         return await asyncio.to_thread(self._lifted, dialect, body, policy, subject, is_used=is_used)
 
     def _lifted(self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject, *, is_used: bool) -> Upward:
         transcript = dialect.continuation.transcript(body)
         is_plain = not is_used and _EDITED not in body
         if is_plain and not self._vault.knows(subject.tenant, root_of(transcript.opening())):
-            return Upward(body)
+            return self._as_it_came(body, subject)
         view = View(transcript, self._outline(dialect, transcript, subject.tenant))
         now = self._clock()
         # Decisions stand behind turns of the user's side.
@@ -109,17 +114,47 @@ class Histories:
         pairs = known_pairs(decisions.values())
         mends = self._mends(dialect, view, policy, subject, pairs)
         newest, fresh, where = view.newest, None, None
-        if newest is not None and is_used:
+        if newest is not None and (is_used or decisions):
             where = Where(subject.tenant, view.places[newest], view.root, subject.asker.subject)
             if newest not in decisions:
-                fresh = replace(decide(view, newest, policy, decisions, subject.answered, now), pairs=mends)
-                decisions[newest] = self._vault.decide(where, fresh, now)
+                fresh = self._decided(view, body, policy, subject, decisions, now)
+                before = {view.places[number]: each for number, each in fresh.items() if number != newest}
+                own = replace(fresh[newest], pairs=mends)
+                decisions |= fresh | {newest: self._vault.decide(where, own, now, before)}
         found = edited(view, decisions, repairs([*mends, *pairs.values()]))
         changed = transcript.body(found.messages) if found.is_changed else body
-        counts = _counts(decisions[newest] if fresh is not None and newest is not None else None, mends)
+        counts = _counts([] if fresh is None else [decisions[number] for number in fresh], mends)
         decision = decisions.get(newest) if newest is not None else None
         saved = max(0, len(body) - len(changed))
         return Upward(changed, found.mark, where, decision, counts, saved, found.taken_out)
+
+    def _as_it_came(self, body: bytes, subject: Subject) -> Upward:
+        self._sent.add(subject.tenant, body, self._clock().timestamp())
+        return Upward(body)
+
+    def _decided(
+        self,
+        view: View,
+        body: bytes,
+        policy: Policy,
+        subject: Subject,
+        known: Mapping[int, Decision],
+        now: datetime,
+    ) -> dict[int, Decision]:
+        """What is decided of the newest place, and of those before it that nothing was decided of.
+
+        What an assistant's turn stands behind went up as it came. To decide that is to keep it: a shorter history that
+        ends there may come again, and must not change what the longer one that holds it was.
+        """
+        *before, newest = [number for number, turn in enumerate(view.turns) if turn.side is Side.USER]
+        found = {number: _LONG_AGO for number in before if number not in known}
+        at = self._sent.at(subject.tenant, body)
+        if at is not None:
+            return found | {newest: Decision(at)}
+        for number in set(found).intersection(view.unread):
+            own = first_sight(view, number, policy, subject.answered)
+            found[number] = Decision(now.timestamp(), tuple(own))
+        return found | {newest: decide(view, newest, policy, known, subject.answered, now)}
 
     @staticmethod
     def _mends(
@@ -150,11 +185,10 @@ class Histories:
         return self._outlines.of(owner, transcript, dialect.continuation.transcript)
 
 
-def _counts(decision: Decision | None, mends: Iterable[PairEdit]) -> Mapping[Edit, int]:
-    """What was decided for the first time. `decision` is None where that was decided before; pairs are mended anew
-    wherever a policy before did not."""
+def _counts(fresh: Iterable[Decision], mends: Iterable[PairEdit]) -> Mapping[Edit, int]:
+    """What was decided for the first time; pairs are mended anew wherever a policy before did not."""
     counts: Counter[Edit] = Counter()
-    if decision is not None:
+    for decision in fresh:
         counts.update(Edit(each.why) for each in decision.results)
         counts[Edit.NOTICE] += bool(decision.notice)
     for each in mends:

@@ -52,10 +52,17 @@ class View:
         """The number of the last turn where that is the user's side's."""
         return len(self.turns) - 1 if self.turns and self.turns[-1].side is Side.USER else None
 
+    @property
+    def unread(self) -> range:
+        """The numbers of the turns that no assistant's turn stands behind: one, or more around a system's."""
+        said = (number for number in range(len(self.turns) - 1, -1, -1) if self.turns[number].side is Side.ASSISTANT)
+        return range(next(said, -1) + 1, len(self.turns))
+
 
 @dataclass(slots=True)
 class Edited:
-    """A history as it goes up. `mark` names all edits, for the thinking that will depend on them."""
+    """A history as it goes up. `mark` names all edits, for the thinking that will depend on them; it is empty where
+    none does."""
 
     messages: list[bytes] = field(default_factory=list)
     mark: str = ""
@@ -107,7 +114,7 @@ def edited(view: View, decisions: Mapping[int, Decision], repairs: Mapping[int, 
         found.messages += raw
         copied = turn.last + 1
     found.messages += messages[copied:]
-    found.mark = state.mark
+    found.mark = state.mark if view.transcript.is_bound else ""
     return found
 
 

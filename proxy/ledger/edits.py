@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from proxy.ledger.strongbox import Strongbox
@@ -134,16 +134,23 @@ class EditVault:
         with self._vault.using() as connection:
             return len(connection.execute(_NAMES, (digest,)).fetchall()) > min(count, _NAMES_MAX)
 
-    def decide(self, where: Where, decision: Decision, now: datetime) -> Decision:
-        """Keep the decision, durably, unless there is one: the one that holds."""
+    def decide(
+        self, where: Where, decision: Decision, now: datetime, before: Mapping[bytes, Decision] | None = None
+    ) -> Decision:
+        """Keep the decision, durably, unless there is one: the one that holds. `before` are those of other places of
+        the same history, which are kept in the same way."""
+        all_of_them = {**(before or {}), where.place: decision}
+        rows = [self._row(replace(where, place=place), each, now) for place, each in all_of_them.items()]
+        with self._vault.using() as connection, self._vault.writing():
+            self._vault.mark_used()
+            connection.executemany(_PUT, rows)
+        return self.find(where.tenant, [where.place]).get(where.place, decision)
+
+    def _row(self, where: Where, decision: Decision, now: datetime) -> tuple[bytes, bytes, str, float, bytes]:
         digest = self._vault.digest(b"edits place", where.tenant, where.place)
         name = self._vault.digest(b"edits root", where.tenant, where.root)
         sealed = self._vault.seal(digest, _encode(decision))
-        row = (digest, name, where.subject, now.timestamp() + self._vault.seconds, sealed)
-        with self._vault.using() as connection, self._vault.writing():
-            self._vault.mark_used()
-            connection.execute(_PUT, row)
-        return self.find(where.tenant, [where.place]).get(where.place, decision)
+        return digest, name, where.subject, now.timestamp() + self._vault.seconds, sealed
 
     def touch(self, tenant: str, places: Iterable[bytes], now: datetime) -> None:
         """These places were needed: their time begins anew. Written at most once in a tenth of it."""

@@ -27,6 +27,7 @@ _STABLE = ("type", "id", "tool_use_id", "name", "source")
 
 class AnthropicTranscript:
     is_adjacent = True
+    is_bound = True
 
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)

@@ -21,7 +21,7 @@ _STABLE: Final = ("toolUseId", "name", "type", "source", "tool")
 
 
 class ConverseTranscript:
-    is_adjacent, is_continued = True, False
+    is_adjacent, is_bound, is_continued = True, True, False
 
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)

@@ -28,6 +28,7 @@ _RESULT_ROLES = ("tool", "function")
 
 class ChatTranscript:
     is_adjacent = True
+    is_bound = False
     is_continued = False
 
     def __init__(self, body: bytes) -> None:

@@ -26,7 +26,7 @@ _ALPHABET: Final = bytes.maketrans(b"-_", b"+/")  # official clients write the b
 
 
 class GeminiTranscript:
-    is_adjacent, is_continued = True, False
+    is_adjacent, is_bound, is_continued = True, False, False
 
     def __init__(self, body: bytes) -> None:
         self._members = camel(envelope.members(body))

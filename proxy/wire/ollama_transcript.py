@@ -21,6 +21,7 @@ _RESULT: Final = "tool"
 
 class OllamaTranscript:
     is_adjacent = True
+    is_bound = False
     is_continued = False
 
     def __init__(self, body: bytes) -> None:

@@ -25,6 +25,7 @@ class ResponsesTranscript:
     """Where the request goes on with what the provider holds, its first message is a pointer to that."""
 
     is_adjacent = False
+    is_bound = False
 
     def __init__(self, body: bytes) -> None:
         self._members = envelope.members(body)

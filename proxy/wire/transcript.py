@@ -145,6 +145,12 @@ class Transcript(Protocol):
         ...
 
     @property
+    def is_bound(self) -> bool:
+        """Whether thinking is bound to all that stands before it, so that it leaves under the mark of what was edited
+        there (`bound`)."""
+        ...
+
+    @property
     def is_continued(self) -> bool:
         """Whether it goes on with what the provider keeps, so that part of the history stands there."""
         ...
