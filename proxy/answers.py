@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from interceptors.calls import Proposal
     from interceptors.decisions import Decision
+    from policies.model import Policy
     from proxy.judge import Judgment
     from proxy.policy_source import Revision
 
@@ -37,7 +38,7 @@ def answer(judgment: Judgment, identity: str | None) -> Answer:
             return _handed_over(judgment, refused)
         return RELEASED if changed is None else Released(changed.raw)
     result = canonical(structured_result(decision, judgment.receipt, judgment.escalation)).decode()
-    if not hears_model(judgment.proposal, decision, judgment.revision, identity):
+    if not hears_model(judgment.proposal, decision, judgment.revision.policy, identity):
         return Replaced(decision.reply, result)
     return Returned(result, decision.reply)
 
@@ -50,7 +51,7 @@ def _handed_over(judgment: Judgment, refused: Judgment) -> Answer:
     return Released(call.raw, call.name, canonical({**told, HANDED_OVER: {"to": call.name}}).decode())
 
 
-def hears_model(proposal: Proposal, decision: Decision, revision: Revision, identity: str | None) -> bool:
+def hears_model(proposal: Proposal, decision: Decision, policy: Policy, identity: str | None) -> bool:
     """Whether the model is to hear of this refusal. A malformed call cannot be put back, so code answers it.
 
     Code asks the customer for a yes: it counts only where the gate's own question stands before it.
@@ -59,7 +60,6 @@ def hears_model(proposal: Proposal, decision: Decision, revision: Revision, iden
         return True  # no rule refused it: it is asked for again
     if not isinstance(proposal.call, ToolCall) or decision.reason in _ALWAYS_CODE:
         return False
-    policy = revision.policy
     tool = policy.tool(proposal.call.name) or policy.unknown_tool
     who = policy.identities.get(identity) if identity is not None else None
     return tool.answers(autonomous=who is not None and who.autonomous) is OnRefusal.MODEL
@@ -91,7 +91,7 @@ def with_repetition(
     `heard` counts, by tool and argument digest, the refusals that the model has heard in this conversation. A forbid
     never becomes an escalation by repetition.
     """
-    if decision.ruling is Ruling.ALLOW or not hears_model(proposal, decision, revision, identity):
+    if decision.ruling is Ruling.ALLOW or not hears_model(proposal, decision, revision.policy, identity):
         return decision
     key = decision.tool, decision.digest
     count = heard.get(key, 0) + 1

@@ -38,7 +38,9 @@ _OPERATORS: Final[Mapping[str, str]] = {
 _NUMBER: Final = re2.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _REPEATED: Final = re2.compile(r"\{([0-9]+)(,?)([0-9]*)\}")
 _CLASS: Final = re2.compile(r"\[\^?\]?(?:\\.|[^\]\\])+\]")
+_FILLED_IN: Final = re2.compile(r"\{([^{}]+)\}")
 ANYTHING: Final = "(?s).*"
+OTHER_WORDS: Final = "Or so."
 
 
 def amounts(text: str) -> Iterator[str]:
@@ -105,3 +107,10 @@ def patterns(text: str) -> Iterator[str]:
             yield f"{before}{{{int(low) - 1}{comma}{high}}}{after}"
     for found in _CLASS.finditer(text):
         yield f"{text[: found.start()]}.{text[found.end() :]}"
+
+
+def texts(text: str) -> Iterator[str]:
+    """Other words, and the same words with another figure: `{days_since(order.at)}` has an expression within it."""
+    yield f"{text} {OTHER_WORDS}"
+    for found in _FILLED_IN.finditer(text):
+        yield from (f"{text[: found.start(1)]}{other}{text[found.end(1) :]}" for other in expressions(found.group(1)))

@@ -1,6 +1,6 @@
 """Every mutant of a document: by the keys of the policy language, which are what a wrong edit would touch.
 
-What no decision reads (who owns it, where a record lies, what a text says, what becomes of a refusal) has no mutant.
+What a suite cannot see has no mutant, and stands in `tables.UNSEEN` with the reason.
 """
 
 from __future__ import annotations
@@ -10,12 +10,25 @@ from typing import TYPE_CHECKING
 
 from policies.documents import keys
 from policies.mutants.edits import Edit, put, scalar, shown
-from policies.mutants.spellings import ANYTHING, amounts, expressions, patterns
-from policies.mutants.tables import CHOICES, DROPPED, ENTRIES, EXPRESSIONS, LISTS, SILENT
+from policies.mutants.reasons import categories
+from policies.mutants.siblings import siblings
+from policies.mutants.spellings import ANYTHING, amounts, expressions, patterns, texts
+from policies.mutants.tables import (
+    AMOUNTS,
+    CHOICES,
+    DROPPED,
+    ENTRIES,
+    EXPRESSIONS,
+    LISTS,
+    NAMED,
+    OF_ARGUMENTS,
+    OTHERS,
+    UNSEEN,
+)
 from policies.nodes import MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from policies.mutants.edits import Steps
     from policies.nodes import Node
@@ -24,7 +37,7 @@ if TYPE_CHECKING:
 def edits(root: MappingNode) -> Iterator[Edit]:
     """Every edit that may make a mutant, each name once; many of them make no policy that loads."""
     seen: set[str] = set()
-    for edit in _below(root, ()):
+    for edit in (*_below(root, ()), *categories(root), *siblings(root)):
         if edit.name not in seen:
             seen.add(edit.name)
             yield edit
@@ -45,10 +58,10 @@ def _below(node: Node, steps: Steps) -> Iterator[Edit]:
 
 def _is_silent(key: str, steps: Steps) -> bool:
     # A tool, an argument or a constant may be named like a key.
-    named = bool(steps) and steps[-1] in ("tools", "arguments", "constants", "facts", "identities", "cells", "object")
+    named = bool(steps) and steps[-1] in NAMED
     if key == "list":
         return "arguments" not in steps and not named
-    return key in SILENT and not named
+    return key in UNSEEN and not named
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +81,8 @@ class _Place:
 def _of_value(place: _Place) -> Iterator[Edit]:
     """What may be wrong with the value of one key."""
     node, key, parent = place.node, place.key, place.steps[-2] if len(place.steps) > 1 else ""
-    if (key in DROPPED and not _is_name(place.steps)) or parent in ENTRIES:
+    is_own = key == "forbid" and parent in ("allow", "egress")  # without it the gate's own reason speaks
+    if (key in DROPPED and not _is_name(place.steps)) or parent in ENTRIES or is_own:
         yield place.dropped()
     if isinstance(node, ScalarNode):
         yield from map(place.other, dict.fromkeys(_wrong(place, node, str(parent))))
@@ -82,13 +96,13 @@ def _of_value(place: _Place) -> Iterator[Edit]:
 
 def _is_name(steps: Steps) -> bool:
     """Whether the last step is a name that the policy's author chose."""
-    return len(steps) > 1 and steps[-2] in ("tools", "arguments", "constants", "facts", "fields", "object", "session")
+    return len(steps) > 1 and steps[-2] in NAMED
 
 
 def _wrong(place: _Place, node: ScalarNode, parent: str) -> Iterator[str]:
     key, text = place.key, node.spelling
     if _is_name(place.steps):
-        yield from _of_named(node, parent)
+        yield from _of_named(node, parent, place.steps)
     elif key in CHOICES:
         yield from (other for other in CHOICES[key] if other != text)
     elif key in EXPRESSIONS or (key == "max" and "arguments" not in place.steps):
@@ -98,20 +112,30 @@ def _wrong(place: _Place, node: ScalarNode, parent: str) -> Iterator[str]:
     elif key == "pattern":
         # What a fact's key must look like is asked again of what an argument already is.
         yield from patterns(text) if parent != "key" else (ANYTHING,)
-    elif (
-        key in ("min", "max", "within")
-        or parent == "ceiling"
-        or key in ("confidence", "below", "clarify_below", "escalate_below")
-    ):
+    elif key in OTHERS:
+        yield from _other_kind(place.steps, OTHERS[key], text)
+    elif key == "reply" or parent == "reply":
+        yield from texts(text)
+    elif key in AMOUNTS or parent == "ceiling":
         yield from amounts(text)
 
 
-def _of_named(node: ScalarNode, parent: str) -> Iterator[str]:
-    if parent != "constants" or not node.plain:
-        return
-    if node.spelling in ("true", "false"):
-        yield "false" if node.spelling == "true" else "true"
-    yield from amounts(node.spelling)
+def _other_kind(steps: Steps, others: Mapping[str, str], text: str) -> Iterator[str]:
+    if "arguments" in steps and others is OTHERS["type"]:
+        others = OF_ARGUMENTS
+    if text in others:
+        yield others[text]
+
+
+def _of_named(node: ScalarNode, parent: str, steps: Steps) -> Iterator[str]:
+    if parent == "escalation":
+        yield from texts(node.spelling)
+    elif parent in ("arguments", "object", "fields"):
+        yield from _other_kind(steps, OTHERS["type"], node.spelling)
+    elif parent == "constants" and node.plain:
+        if node.spelling in ("true", "false"):
+            yield "false" if node.spelling == "true" else "true"
+        yield from amounts(node.spelling)
 
 
 def _of_mapping(mapping: MappingNode, steps: Steps) -> Iterator[Edit]:
@@ -130,7 +154,9 @@ def _of_mapping(mapping: MappingNode, steps: Steps) -> Iterator[Edit]:
 
 
 def _is_outcome(steps: Steps) -> bool:
-    return bool(steps) and (steps[-1] == "missing" or (len(steps) > 1 and steps[-2] in ("rules", "limits")))
+    return bool(steps) and (
+        steps[-1] in ("missing", "fee_schedule") or (len(steps) > 1 and steps[-2] in ("rules", "limits"))
+    )
 
 
 def _renamed(mapping: MappingNode, steps: Steps, key: str, other: str) -> Edit:
@@ -153,6 +179,11 @@ def _paths(mapping: MappingNode, steps: Steps) -> Iterator[Edit]:
     """Each field that is read where its name says, read elsewhere."""
     for name, node in mapping.entries.items():
         if isinstance(node, MappingNode):
+            if (time := node.get("timestamp")) is not None:
+                wrong = scalar(time, "date")
+                yield Edit(
+                    f"{time.path}: {shown(time)} -> type date", (*steps, name, "timestamp"), wrong, time.origin, "type"
+                )
             if "at" not in node:
                 yield Edit(f"{node.path}: at {name}_x", (*steps, name), put(node, "at", f"{name}_x"), node.origin)
         elif isinstance(node, ScalarNode):

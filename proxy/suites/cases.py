@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from interceptors.calls import Call, Json
+    from interceptors.causes import RefusalCause
     from interceptors.context import DeclaredTool, FactFailure, FactKey
     from interceptors.history import History
     from interceptors.kinds import MoneyState
-    from policies.model import Category, Origin, Ruling
+    from policies.model import Category, OnRefusal, Origin, Ruling
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Expected:
 
     `fired` are the rules that did not allow, and the names of the interceptors that did so without a rule. `reads` are
     the records that were asked for. `reserves` are the amounts by their limits, empty for a call that holds
-    nothing; `injects` the arguments that the gate writes.
+    nothing; `injects` the arguments that the gate writes. `answered_by`: who answers in the place of a refused call.
+    `settle_within`: how long the result of a call that holds something may take.
     """
 
     ruling: Ruling
@@ -41,6 +43,8 @@ class Expected:
     reads: frozenset[FactKey] | None = None
     reserves: Mapping[str, str] | None = None
     injects: frozenset[str] | None = None
+    answered_by: OnRefusal | None = None
+    settle_within: timedelta | None = None
     summary: Mapping[str, str] | None = None
     settles: MoneyState | None = None
 
@@ -70,7 +74,9 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`asked`: how long ago the gate asked the customer about this call, None where it did not."""
+    """`asked`: how long ago the gate asked the customer about this call, None where it did not. `beside` are the calls
+    of the same turn that stand before it. `refused`: the gate refuses it for what lies outside of it.
+    """
 
     name: str
     now: datetime
@@ -81,6 +87,8 @@ class Case:
     expected: Expected
     origin: Origin
     asked: timedelta | None = None
+    beside: tuple[Call, ...] = ()
+    refused: RefusalCause | None = None
 
 
 @dataclass(frozen=True, slots=True)

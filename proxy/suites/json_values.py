@@ -10,6 +10,8 @@ from interceptors.strict_json import StrictJsonError, parse
 from policies.nodes import MappingNode, ScalarNode
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from interceptors.calls import Json
     from policies.nodes import Node
 
@@ -49,3 +51,16 @@ def merged(first: Json, second: Json) -> Json:
 
 def _quoted(text: str) -> str:
     return orjson.dumps(text).decode()
+
+
+def lacking(record: Mapping[str, Json], steps: list[str], item: Node) -> dict[str, Json]:
+    """The record without what the steps lead to."""
+    name, *rest = steps
+    if name not in record:
+        item.fail(f"there is no {name!r} to leave out")
+    inner = record[name]
+    if not rest:
+        return {key: value for key, value in record.items() if key != name}
+    if not isinstance(inner, dict):
+        item.fail(f"{name!r} is no object")
+    return {**record, name: lacking(inner, rest, item)}

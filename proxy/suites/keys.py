@@ -15,12 +15,15 @@ CASE: Final = (
     "arguments",
     "without",
     "malformed",
+    "refused",
     *AROUND,
     "asked",
     "earlier",
+    "beside",
     "result",
     "expect",
 )
+BESIDE: Final = CALLED
 EARLIER: Final = (*CALLED, "ago", "state", "facts", "session", "identity", "history")
 RESULT: Final = ("value", "error")
 EXPECT: Final = (
@@ -29,10 +32,12 @@ EXPECT: Final = (
     "category",
     "fired",
     "reply",
+    "answered_by",
     "reads",
     "reserves",
     "injects",
     "summary",
+    "settle_within",
     "settles",
 )
 EQUIVALENT: Final = ("mutant", "because")

@@ -18,8 +18,8 @@ from policies.yaml_reader import read_yaml
 from proxy.suites import keys
 from proxy.suites.cases import Answered, Case, Circumstances, Earlier, Equivalent, Suite
 from proxy.suites.conversation import read_history
-from proxy.suites.expectations import fact_key, read_expected
-from proxy.suites.json_values import json_object, json_text, json_value, merged
+from proxy.suites.expectations import fact_key, read_expected, read_refused
+from proxy.suites.json_values import json_object, json_text, json_value, lacking, merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -111,6 +111,7 @@ def _case(mapping: MappingNode, now: datetime, given: _Given) -> Case:
     node = mapping.get("now")
     around = _around(mapping, given.around)
     earlier = mapping.get("earlier")
+    beside = mapping.get("beside")
     result = mapping.get("result")
     answered = None if result is None else _answered(result.mapping())
     expected = read_expected(mapping.require("expect").mapping())
@@ -126,6 +127,8 @@ def _case(mapping: MappingNode, now: datetime, given: _Given) -> Case:
         expected=expected,
         origin=mapping.origin,
         asked=None if (node := mapping.get("asked")) is None else node.convert(parse_duration),
+        refused=None if (node := mapping.get("refused")) is None else read_refused(node),
+        beside=() if beside is None else tuple(_beside(one.mapping(), given) for one in beside.sequence()),
     )
 
 
@@ -148,13 +151,13 @@ def _around(mapping: MappingNode, given: Circumstances) -> Circumstances:
         found = replace(found, halted=node.boolean())
     for steps, item in _without(mapping):
         if steps[0] == "session":
-            found = replace(found, session=_lacking(found.session, steps[1:], item))
+            found = replace(found, session=lacking(found.session, steps[1:], item))
         elif steps[0] != "args":
             key = fact_key(steps[0], item)
             record = found.facts.get(key)
             if record is None or isinstance(record, FactFailure):
                 item.fail(f"the case has no record {steps[0]}")
-            found = replace(found, facts={**found.facts, key: _lacking(record, steps[1:], item)})
+            found = replace(found, facts={**found.facts, key: lacking(record, steps[1:], item)})
     return found
 
 
@@ -201,7 +204,7 @@ def _call(mapping: MappingNode, given: _Given) -> Call:
     assert isinstance(arguments, dict)
     for steps, item in _without(mapping):
         if steps[0] == "args":
-            arguments = _lacking(arguments, steps[1:], item)
+            arguments = lacking(arguments, steps[1:], item)
     return ToolCall(tool, arguments, "", "", 0)
 
 
@@ -215,17 +218,9 @@ def _without(mapping: MappingNode) -> Iterator[tuple[list[str], Node]]:
         yield steps, item
 
 
-def _lacking(record: Mapping[str, Json], steps: list[str], item: Node) -> dict[str, Json]:
-    """The record without what the steps lead to."""
-    name, *rest = steps
-    if name not in record:
-        item.fail(f"there is no {name!r} to leave out")
-    inner = record[name]
-    if not rest:
-        return {key: value for key, value in record.items() if key != name}
-    if not isinstance(inner, dict):
-        item.fail(f"{name!r} is no object")
-    return {**record, name: _lacking(inner, rest, item)}
+def _beside(mapping: MappingNode, given: _Given) -> Call:
+    mapping.check_keys(keys.BESIDE)
+    return _call(mapping, given)
 
 
 def _earlier(mapping: MappingNode, around: Circumstances, given: _Given) -> Earlier:

@@ -9,6 +9,7 @@ from interceptors.pipeline import Pipeline
 from policies.loader import compile_document, read_document
 from policies.mutants import edited, edits
 from policies.problems import DocumentError
+from proxy.suites.relevance import places_of, relevance
 from proxy.suites.trial import run
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from policies.model import Policy
     from policies.mutants import Edit
     from policies.nodes import MappingNode
-    from proxy.suites.cases import Case, Equivalent, Suite
+    from proxy.suites.cases import Equivalent, Suite
+    from proxy.suites.relevance import Relevance
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +44,14 @@ class Survival:
 def survive(snapshot: Snapshot, suite: Suite) -> Survival:
     """Every mutant of the policy of `snapshot`, run against the suite until a case fails."""
     root = read_document(snapshot)
-    cases = list(suite.cases)
+    pipeline = Pipeline(compile_document(root, snapshot))
+    cases = [relevance(run(pipeline, case)) for case in suite.cases]
     listed = {one.mutant: one for one in suite.equivalents}
     made = killed = 0
     alive: list[Edit] = []
-    for edit, pipeline in _mutants(root, snapshot):
+    for edit, mutant in _mutants(root, snapshot):
         made += 1
-        if _is_killed(pipeline, cases, edit):
+        if _is_killed(mutant, cases, edit):
             killed += 1
         else:
             alive.append(edit)
@@ -72,14 +75,14 @@ def _compiled(root: MappingNode, snapshot: Snapshot) -> Policy | None:
         return None
 
 
-def _is_killed(pipeline: Pipeline, cases: list[Case], edit: Edit) -> bool:
-    """Whether a case fails. Those that call the tool which the edit is in are tried first, and of them the one by which
-    the last mutant died: neighbours die by the same case.
+def _is_killed(mutant: Pipeline, cases: list[Relevance], edit: Edit) -> bool:
+    """Whether a case fails. Those that the edit concerns are tried first, and of them the one by which the last mutant
+    died: neighbours die by the same case.
     """
-    tool = edit.steps[1] if edit.steps[0] == "tools" and len(edit.steps) > 1 else None
-    for case in sorted(cases, key=lambda case: case.call.name != tool):
-        if not run(pipeline, case).passed:
-            cases.remove(case)
-            cases.insert(0, case)
+    places = places_of(edit)
+    for one in sorted(cases, key=lambda one: one.rank(places)):
+        if not run(mutant, one.case).passed:
+            cases.remove(one)
+            cases.insert(0, one)
             return True
     return False

@@ -6,13 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from interceptors.calls import Proposal, Proposer, ToolCall
+from interceptors.causes import RefusalCause
 from interceptors.context import Context, FactDocument, FactFailed, FactFailure, FactKey
 from interceptors.decisions import Decision
 from interceptors.history import EMPTY, PastResult
+from interceptors.kinds import MoneyState
 from interceptors.obligations import injection_of, reserve_of
 from interceptors.settlement import state_of
 from interceptors.strict_json import canonical
-from policies.model import Ruling
+from policies.model import Batch, OnRefusal, Ruling
+from policies.values import render
+from proxy.answers import hears_model
 from proxy.suites.book import Book
 
 if TYPE_CHECKING:
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
     from interceptors.calls import Call
     from interceptors.context import FactResult
     from interceptors.decisions import Verdict
-    from interceptors.kinds import MoneyState
     from interceptors.pipeline import Pipeline
     from interceptors.usage import Usage, UsageKey
     from proxy.suites.cases import Answered, Case, Circumstances
@@ -71,10 +74,18 @@ def run(pipeline: Pipeline, case: Case) -> Trial:
                 return Trial(case, None, (), (said,), tuple(before))
             if (reserve := reserve_of(decision)) is not None:
                 book.enter(reserve, at, one.state)
-        decision, reads = _decided(pipeline, case.call, case.around, case.now, book)
+        beside = [*_beside(pipeline, case, book)]
+        before += beside
+        if case.refused is None:
+            decision, reads = _decided(pipeline, case.call, case.around, case.now, book)
+        else:
+            context = _context(case.around, case.now)
+            decision, reads = pipeline.refuse(_proposed(case.call), case.refused, context), ()
+        decision = _together(pipeline, case, decision, beside)
     except _Unanswered as error:
         return Trial(case, None, (), (str(error),), tuple(before))
-    against = [*_differences(case, decision, reads), *_settling(pipeline, case, decision)]
+    against = [*_differences(case, decision, reads), *_differs(pipeline, case, decision)]
+    against += _settling(pipeline, case, decision)
     return Trial(case, decision, reads, tuple(against), tuple(before))
 
 
@@ -86,16 +97,7 @@ def fired(verdict: Verdict) -> str:
 def _decided(
     pipeline: Pipeline, call: Call, around: Circumstances, now: datetime, book: Book
 ) -> tuple[Decision, tuple[FactKey, ...]]:
-    proposal = Proposal(_with_raw(call), Proposer.MODEL)
-    context = Context(
-        now=now,
-        tenant=TENANT,
-        identity=around.identity,
-        subject=around.session,
-        declared=around.declared,
-        halted=around.halted,
-        history=EMPTY if around.history is None else around.history,
-    )
+    proposal, context = _proposed(call), _context(around, now)
     facts: dict[FactKey, FactResult] = {}
     usages: dict[UsageKey, Usage] = {}
     answer = pipeline.screen(proposal, context)
@@ -108,10 +110,41 @@ def _decided(
     raise _Unanswered("the decision asks for facts without end")
 
 
-def _with_raw(call: Call) -> Call:
-    if not isinstance(call, ToolCall) or call.raw:
-        return call
-    return replace(call, raw=canonical(dict(call.arguments)).decode())
+def _beside(pipeline: Pipeline, case: Case, book: Book) -> Iterator[Decision]:
+    """The calls of the same turn, each of which holds what it would."""
+    for call in case.beside:
+        decision, _ = _decided(pipeline, call, case.around, case.now, book)
+        if (reserve := reserve_of(decision)) is not None:
+            book.enter(reserve, case.now, MoneyState.HELD)
+        yield decision
+
+
+def _together(pipeline: Pipeline, case: Case, decision: Decision, beside: list[Decision]) -> Decision:
+    """Where one of the turn's tools says so, one refused call refuses all."""
+    policy = pipeline.policy
+    tools = [policy.tool(call.name) or policy.unknown_tool for call in (case.call, *case.beside)]
+    is_refused = any(one.ruling is not Ruling.ALLOW for one in beside)
+    if is_refused and decision.ruling is Ruling.ALLOW and any(tool.batch is Batch.ALL_OR_NOTHING for tool in tools):
+        return pipeline.refuse(_proposed(case.call), RefusalCause.REFUSED_TOGETHER)
+    return decision
+
+
+def _context(around: Circumstances, now: datetime) -> Context:
+    return Context(
+        now=now,
+        tenant=TENANT,
+        identity=around.identity,
+        subject=around.session,
+        declared=around.declared,
+        halted=around.halted,
+        history=EMPTY if around.history is None else around.history,
+    )
+
+
+def _proposed(call: Call) -> Proposal:
+    if isinstance(call, ToolCall) and not call.raw:
+        call = replace(call, raw=canonical(dict(call.arguments)).decode())
+    return Proposal(call, Proposer.MODEL)
 
 
 def _fact(key: FactKey, around: Circumstances, now: datetime) -> FactResult:
@@ -149,6 +182,20 @@ def _differences(case: Case, decision: Decision, reads: tuple[FactKey, ...]) -> 
         injected = frozenset() if injection is None else frozenset(injection.values)
         if expected.injects is not None and injected != expected.injects:
             yield f"expected the gate to write {_listed(expected.injects)}, got {_listed(injected)}"
+
+
+def _differs(pipeline: Pipeline, case: Case, decision: Decision) -> Iterator[str]:
+    """Who answers a refusal, and how long a result may take."""
+    expected = case.expected
+    if expected.answered_by is not None and decision.ruling is not Ruling.ALLOW:
+        is_model = hears_model(_proposed(case.call), decision, pipeline.policy, case.around.identity)
+        answers = OnRefusal.MODEL if is_model else OnRefusal.CODE
+        if answers is not expected.answered_by:
+            yield f"expected {expected.answered_by.value} to answer the refusal, got {answers.value}"
+    reserve = reserve_of(decision) if decision.ruling is Ruling.ALLOW else None
+    if expected.settle_within is not None and (reserve is None or reserve.settle_within != expected.settle_within):
+        got = "a call that holds nothing" if reserve is None else render(reserve.settle_within)
+        yield f"expected a result within {render(expected.settle_within)}, got {got}"
 
 
 def _mapping(what: str, expected: Mapping[str, str] | None, found: Mapping[str, str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from interceptors.kinds import AbortCause
 from interceptors.verification import LIMITS as CHAIN_LIMITS
 from interceptors.verification import Fault
 from policies.documents import keys
+from policies.mutants import tables
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
 from proxy.limits import LIMITS
 from proxy.logs import FIELDS
@@ -103,6 +104,13 @@ def _listed(lines: Iterable[str]) -> str:
     return "".join(f"- {line}\n" for line in lines)
 
 
+def _no_mutants() -> str:
+    by_reason: dict[str, list[str]] = {}
+    for key, why in tables.UNSEEN.items():
+        by_reason.setdefault(why, []).append(f"`{key}`")
+    return _table(("key", "why"), ((", ".join(names), why) for why, names in by_reason.items()))
+
+
 def _help() -> str:
     # In a process of its own: click keeps in a command what an earlier test called it with.
     made = subprocess.run(
@@ -122,6 +130,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "later": _later,
     "limits": _limits,
     "log-fields": _log_fields,
+    "no-mutants": _no_mutants,
     "reasons": _reasons,
     "replies": _replies,
 }
