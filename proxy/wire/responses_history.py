@@ -110,7 +110,10 @@ def _read(turns: Turns, raw: bytes, item: dict[str, Any], place: int, contained:
     elif kind == "additional_tools":
         turns.at(Side.SYSTEM, place)
     else:
-        _read_said(turns.at(Side.ASSISTANT, place), raw, item, kind)
+        turn = turns.at(Side.ASSISTANT, place)
+        _read_said(turn, raw, item, kind)
+        if kind not in (REASONING, REFERENCE) and (mark := mark_of(str(item.get("id")))[0]):
+            turn.marks.append(mark)
 
 
 def _read_said(turn: SideTurn, raw: bytes, item: dict[str, Any], kind: str) -> None:
@@ -170,7 +173,7 @@ _SEALABLE = ("rs_", f"msg_{SEALED}")
 
 def mark_of(item_id: str) -> tuple[str, str]:
     """The mark of an item's id, empty where it has none, and the provider's own id."""
-    sealed = item_id.removeprefix("rs_").removeprefix("msg_")
+    sealed = item_id.partition("_")[2]
     return opened(sealed) if sealed.startswith(SEALED) else ("", item_id)
 
 

@@ -17,6 +17,37 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from proxy.wire.dialect import Judged
+    from proxy.wire.events import FrameRead
+
+
+@dataclass(slots=True)
+class Sealing:
+    """The ids by which a client knows what depends on a hidden turn, by the provider's own.
+
+    Reasoning bears the mark. Reasoning that left before may have been written for what is hidden: then the next item
+    bears it, whatever it is, so that the turn is known for a merged one where the ledger is lost.
+    """
+
+    ids: dict[str, str] = field(default_factory=dict)
+    _mark: str = ""
+    _tells: bool = False
+
+    def begin(self, mark: str, *, tells: bool) -> None:
+        self._mark, self._tells = mark, tells
+
+    def changes(self, entry: FrameRead) -> dict[str, Any]:
+        """What of an event of an item is not as it came."""
+        value = entry.value
+        item = value.get("item")
+        if not isinstance(item, dict):
+            known = self.ids.get(str(value.get("item_id")))
+            return {} if known is None else {"item_id": known}
+        own = item.get("id")
+        if not isinstance(own, str) or not (item.get("type") == REASONING or self._tells or own in self.ids):
+            return {}
+        self._tells = False
+        known = self.ids.setdefault(own, sealed_id(own, self._mark))
+        return {"item": envelope.edited(envelope.raw_at(entry.frame.data or b"", "item"), id=known)}
 
 
 @dataclass(slots=True)
@@ -25,8 +56,13 @@ class Shown:
 
     replies: dict[Key, bytes] = field(default_factory=dict)
     silent: dict[str, bytes | None] = field(default_factory=dict)  # ids of messages: what stands there instead
-    sealed: dict[str, str] = field(default_factory=dict)  # ids of reasoning: those that the client knows
+    sealing: Sealing = field(default_factory=Sealing)
     added: list[bytes] = field(default_factory=list)  # items behind upstream's own
+
+    def as_sealed(self, raw: bytes, item: Mapping[str, Any]) -> bytes:
+        """An item under the id that the client knows."""
+        known = self.sealing.ids.get(str(item.get("id")))
+        return raw if known is None else envelope.edited(raw, id=known)
 
 
 class Showing:
@@ -96,8 +132,8 @@ def rebuilt(
         elif item.get("type") == MESSAGE and identity in shown.silent:
             reply = shown.silent[identity]
             items += [] if reply is None else [reply]
-        elif item.get("type") == REASONING and identity in shown.sealed:
-            items.append(envelope.edited(own, id=shown.sealed[identity]))
+        elif kind is not Kind.CALL and identity in shown.sealing.ids:
+            items.append(shown.as_sealed(own, item))
         elif kind is not Kind.CALL and found is None:  # one of no table that was judged leaves as often as it was
             items.append(own)
     return [*items, *shown.added]
@@ -110,7 +146,7 @@ def _call(own: bytes, item: Mapping[str, Any], key: Key, call: Judged, shown: Sh
         return []
     stated = (call_name(item), call_arguments(own, item)[0])
     if call.material.is_plain and stated == (call.material.name, call.material.arguments):
-        return [own]
+        return [shown.as_sealed(own, item)]
     return [canonical_item(call.material)]
 
 
@@ -124,5 +160,5 @@ def reply_text(judged: Judged) -> str | None:
 
 
 def sealed_id(item_id: str, mark: str) -> str:
-    """A reasoning item's id that says which hidden turn it depends on."""
-    return f"rs_{sealed(mark, item_id)}"
+    """An item's id that says which hidden turn it depends on."""
+    return f"{item_id.partition('_')[0]}_{sealed(mark, item_id)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from proxy.wire import envelope
 from proxy.wire.responses_items import text_part
-from proxy.wire.responses_types import ADDED, DONE_ITEM, MESSAGE, TEXT_DELTA
+from proxy.wire.responses_types import ADDED, DONE_ITEM, MESSAGE, REASONING, TEXT_DELTA
 
 if TYPE_CHECKING:
     from proxy.wire.events import FrameRead
@@ -35,6 +35,11 @@ class Progress:
     def count(self) -> int:
         """How many places there are."""
         return max((*self._open, *self._done), default=-1) + 1
+
+    @property
+    def has_reasoned(self) -> bool:
+        """Whether reasoning was shown."""
+        return any(envelope.value_of(item).get("type") == REASONING for item in self._done.values())
 
     def begin(self, entry: FrameRead) -> None:
         """A snapshot at the start."""

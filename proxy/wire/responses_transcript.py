@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from proxy.wire import envelope
 from proxy.wire.responses_history import answered_call, is_result, items_of, mark_of, result_items, turns_of
 from proxy.wire.responses_items import is_reply
-from proxy.wire.responses_reasoning import Stand, orphans
+from proxy.wire.responses_reasoning import Stand, bare, marks, orphans, trailing
 from proxy.wire.responses_references import came, read, shown, type_of
 from proxy.wire.responses_results import contained_in, content_of, edited
 from proxy.wire.responses_types import MESSAGE, REASONING, REFERENCE
@@ -98,6 +98,14 @@ class ResponsesTranscript:
         """As `bound`."""
         return message, 0
 
+    @cached_property
+    def _trailing(self) -> Collection[bytes]:
+        return trailing(self.messages, self.turns())
+
+    @cached_property
+    def _marks(self) -> Mapping[bytes, frozenset[str]]:
+        return marks(self.messages, self.turns())
+
     def _is_answer(self, message: bytes) -> bool:
         """Whether `turns` reads it as a result."""
         return pointed(message) is None and is_result(envelope.value_of(message), self._contained)
@@ -138,8 +146,10 @@ class ResponsesTranscript:
     def unsealed(self, message: bytes, mark: str) -> tuple[bytes, int]:
         if pointed(message) is not None:
             return message, 0
-        if message in self._orphans:
+        if message in self._orphans or message in self._trailing:
             return b"", 1
+        if self._marks.get(message, frozenset()) - {mark}:
+            return bare(message)
         if SEALED.encode() not in message:
             return message, 0
         item = read(message)

@@ -21,11 +21,10 @@ from proxy.wire.responses_output import (
     is_released,
     rebuilt,
     reply_text,
-    sealed_id,
 )
 from proxy.wire.responses_progress import Progress
 from proxy.wire.responses_reader import DONE
-from proxy.wire.responses_types import ADDED, COMPLETED, DONE_ITEM, INCOMPLETE, REASONING, STARTS, TERMINAL, WHOLE
+from proxy.wire.responses_types import ADDED, COMPLETED, DONE_ITEM, INCOMPLETE, STARTS, TERMINAL, WHOLE
 from proxy.wire.sse import event_frame
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ class ResponsesStreamWriter:
 
     def seal(self, mark: str) -> None:
         self._mark = mark
+        self._shown.sealing.begin(mark, tells=self._progress.has_reasoned)
 
     def shown(self) -> list[tuple[str, bytes]]:
         return self._showing.taken()
@@ -100,20 +100,10 @@ class ResponsesStreamWriter:
         if own != place:
             changes["output_index"] = own
         if self._mark:
-            self._sealed(entry, changes)
+            changes |= self._shown.sealing.changes(entry)
+            self._is_edited |= "item" in changes
         self._progress.see(own, entry, changes.get("item"))
         return self._numbers.passed(entry, changes)
-
-    def _sealed(self, entry: FrameRead, changes: dict[str, Any]) -> None:
-        """Reasoning that depends on a hidden turn says so by its id."""
-        value = entry.value
-        item = value.get("item")
-        if isinstance(item, dict) and item.get("type") == REASONING and isinstance(item.get("id"), str):
-            known = self._shown.sealed.setdefault(item["id"], sealed_id(item["id"], self._mark))
-            changes["item"] = envelope.edited(envelope.raw_at(entry.frame.data or b"", "item"), id=known)
-            self._is_edited = True
-        elif (own := value.get("item_id")) in self._shown.sealed:
-            changes["item_id"] = self._shown.sealed[own]
 
     def _call(self, entry: FrameRead, key: ItemKey, judged: Judged) -> bytes:
         if is_plain(judged):
