@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -66,10 +67,9 @@ class Courier:
             except StoreError:
                 self.failed()
             self._woken.clear()
-            try:
-                await asyncio.wait_for(self._woken.wait(), EVERY_SECONDS)
-            except TimeoutError:
-                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(EVERY_SECONDS):
+                    await self._woken.wait()
 
     async def step(self) -> bool:
         """Tell one thing; whether there was any. Raises `StoreError`: it is taken again when its lease ends."""

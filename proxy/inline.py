@@ -84,7 +84,8 @@ class InlineWait:
                         closed.add(case)
             if cases - closed:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._left.wait(), LOOK_SECONDS)
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._left.wait()
         return closed
 
 

@@ -165,6 +165,13 @@ RULES = (
         innocent=(("policies/planted.py", "import yaml\nnode = yaml.compose(text, Loader=Strict)\n"),),
     ),
     Rule(
+        "no wait_for",
+        "asyncio.wait_for of Python 3.11 loses a cancellation that comes as what it waits for ends",
+        inside(*PRODUCT),
+        _not_used("asyncio.wait_for", why="it may lose a cancellation; asyncio.timeout does not"),
+        planted=(("proxy/planted.py", "import asyncio\nasyncio.wait_for(it, 1)\n"),),
+    ),
+    Rule(
         "no re",
         "patterns run on one linear engine",
         inside(*PRODUCT, but=DOUBLES),
