@@ -54,7 +54,7 @@ async def prepare(services: Services, dialect: Dialect, body: bytes, passage: Pa
             messages=passage.view.messages,
             claims=asking.claims,
         )
-        subject = Subject(tenant, asker, prepared.answered, prepared.client_body)
+        subject = Subject(tenant, asker, prepared.answered, prepared.client_body, prepared.is_sealed)
         upward = await services.histories.lift(dialect, heard.body, policy, subject)
     except envelope.EnvelopeError as error:
         raise RefusedError(Fault.INVALID_REQUEST, error.reason, str(error)) from None

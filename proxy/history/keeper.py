@@ -22,7 +22,7 @@ from proxy.history.view import View, edited
 from proxy.ledger.edits import Decision, Where
 from proxy.ledger.hidden import root_of
 from proxy.ledger.outline import Outlines
-from proxy.wire.seal import EDITED
+from proxy.wire.seal import may_be_sealed
 from proxy.wire.transcript import Side
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 BYTES_A_TOKEN = 4
 """Of JSON in English, where nothing better is known."""
-_EDITED = EDITED.encode()
 _LONG_AGO = Decision(0.0)
 """Of a place that went up as it came, nobody knows when."""
 
@@ -52,6 +51,7 @@ class Subject:
     asker: Asker
     answered: frozenset[str] = frozenset()
     client_body: bytes = b""  # as the client sent it: the places that it knows
+    is_sealed: bool = True  # whether its thinking may depend on edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,13 @@ class Histories:
             LedgerError: what was decided before cannot be read, or what is decided now not be kept.
         """
         is_used = uses(policy)
-        if not is_used and _EDITED not in body and self._vault.is_empty():
+        if not is_used and self._vault.is_empty() and not (subject.is_sealed and may_be_sealed(body)):
             return self._as_it_came(body, subject)
         return await asyncio.to_thread(self._lifted, dialect, body, policy, subject, is_used=is_used)
 
     def _lifted(self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject, *, is_used: bool) -> Upward:
         transcript = dialect.continuation.transcript(body)
-        is_plain = not is_used and _EDITED not in body
+        is_plain = not is_used and not may_be_sealed(body)
         if is_plain and not self._vault.knows(subject.tenant, root_of(transcript.opening())):
             return self._as_it_came(body, subject)
         view = View(transcript, self._outline(dialect, transcript, subject.tenant))

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from proxy.ledger.strongbox import Kept
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
@@ -98,7 +100,8 @@ class EditVault:
         self._read = _Read()
 
     def is_empty(self) -> bool:
-        return self._vault.is_empty()
+        """Whether nothing was decided about any history."""
+        return self._vault.is_empty(Kept.EDITS)
 
     def generation(self) -> int:
         """Another number each time that anything was removed, by any process."""
@@ -142,7 +145,7 @@ class EditVault:
         all_of_them = {**(before or {}), where.place: decision}
         rows = [self._row(replace(where, place=place), each, now) for place, each in all_of_them.items()]
         with self._vault.using() as connection, self._vault.writing():
-            self._vault.mark_used()
+            self._vault.mark_used(Kept.EDITS)
             connection.executemany(_PUT, rows)
         return self.find(where.tenant, [where.place]).get(where.place, decision)
 

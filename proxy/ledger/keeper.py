@@ -16,7 +16,7 @@ from proxy.ledger.items import ShownItems
 from proxy.ledger.outline import Outlines
 from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
-from proxy.wire.seal import SEALED, both_marks
+from proxy.wire.seal import both_marks, may_be_sealed
 from proxy.wire.standing import Held, pointer, pointer_turn
 from proxy.wire.transcript import CHAIN_START
 from proxy.wire.turn import OWN_TURN
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from proxy.wire.standing import Standing
     from proxy.wire.transcript import Transcript
 
-_SEALED = SEALED.encode()
 _SELECTS = b'"%s":"h' % OWN_TURN.encode()
 """In a request that names items which were shown with a hidden turn: ids of entries begin so."""
 
@@ -55,6 +54,7 @@ class Prepared:
     asker: Asker = NOBODY
     used_once: tuple[Hidden, ...] = ()
     edits: str = ""  # the mark of all edits of the history, which what the model thinks now depends on
+    is_sealed: bool = False  # whether its thinking may bear seals of edits
 
     @property
     def seal(self) -> str:
@@ -80,13 +80,15 @@ class Ledger:
             envelope.EnvelopeError: its messages cannot be read.
         """
         body = await self.items.known(dialect, body, tenant, asker.subject)
+        is_sealed = may_be_sealed(body)
         try:
-            if _SEALED not in body and self._vault.is_empty():
+            if not is_sealed and self._vault.is_empty():
                 return Prepared(body, body, asker=asker)
-            return await asyncio.to_thread(self._restored, dialect, body, tenant, asker)
+            found = await asyncio.to_thread(self._restored, dialect, body, tenant, asker, is_sealed=is_sealed)
         except LedgerError as error:
             self.failed(str(error))
-            return replace(await asyncio.to_thread(_without, dialect, body), asker=asker)
+            found = replace(await asyncio.to_thread(_without, dialect, body, is_sealed=is_sealed), asker=asker)
+        return replace(found, is_sealed=is_sealed or found.restored > 0)
 
     async def keep(
         self,
@@ -146,11 +148,11 @@ class Ledger:
         """Remove what has outlived its time. It blocks. Raises `LedgerError`."""
         return self._vault.expire(self._clock())
 
-    def _restored(self, dialect: Dialect, body: bytes, tenant: str, asker: Asker) -> Prepared:
+    def _restored(self, dialect: Dialect, body: bytes, tenant: str, asker: Asker, *, is_sealed: bool) -> Prepared:
         transcript = dialect.continuation.transcript(body)
         root = root_of(transcript.opening())
         selects = _SELECTS in body
-        if not selects and _SEALED not in body and not self._vault.knows(tenant, root):
+        if not selects and not is_sealed and not self._vault.knows(tenant, root):
             return Prepared(body, body, asker=asker)
         outline = self._outline(dialect, transcript, tenant)
         marked = outline if selects else ()
@@ -185,13 +187,13 @@ def _bound(transcript: Transcript, messages: Sequence[bytes], edits: str) -> tup
     return tuple(transcript.bound(message, edits) for message in messages) if edits else tuple(messages)
 
 
-def _without(dialect: Dialect, body: bytes) -> Prepared:
+def _without(dialect: Dialect, body: bytes, *, is_sealed: bool) -> Prepared:
     """The request of a conversation whose ledger cannot be read: what depends on it is taken out.
 
     What the model thinks now depends on that, and must not come back once the ledger can be read again: its mark is one
     that no entry has.
     """
-    if _SEALED not in body:
+    if not is_sealed:
         return Prepared(body, body, new_hidden_id())
     transcript = dialect.continuation.transcript(body)
     found = restore(transcript, nothing_hidden)

@@ -13,6 +13,7 @@ import secrets
 import sqlite3
 import threading
 from contextlib import contextmanager
+from enum import IntFlag
 from typing import TYPE_CHECKING
 
 from cryptography.exceptions import InvalidTag
@@ -31,12 +32,21 @@ if TYPE_CHECKING:
 FILE = "ledger.db"
 _KEY_FILE = "ledger.key"
 _FLAG_FILE = "ledger.flag"
-_NOTHING, _SOMETHING = 0, 1
 _NONCE_BYTES = 12
 _BUSY_MS = 5000
 VERSION = 1
-_OF_CONVERSATIONS = ("hidden", "edits")
-_TABLES = (*_OF_CONVERSATIONS, "items", "materials")
+_TABLES = ("hidden", "edits", "items", "materials")
+
+
+class Kept(IntFlag):
+    """What the file may hold of conversations, as its shared byte says it. Earlier versions knew only `ANYTHING`."""
+
+    ANYTHING = 1
+    HIDDEN = 2
+    EDITS = 4
+
+
+_OF_CONVERSATIONS = {"hidden": Kept.HIDDEN, "edits": Kept.EDITS}
 
 
 class LedgerError(Exception):
@@ -75,16 +85,16 @@ class Strongbox:
             self._connection.close()
             self._flag.close()
 
-    def is_empty(self) -> bool:
-        """Whether nothing is hidden or edited in any conversation, in any process. It does not block.
+    def is_empty(self, kept: Kept = Kept.HIDDEN) -> bool:
+        """Whether nothing of that kind is kept of any conversation, in any process. It does not block.
 
         The byte is written under the database's write lock only, and set before the entry that it tells of.
         """
-        return self._flag[0] == _NOTHING
+        return not self._flag[0] & (kept | Kept.ANYTHING)
 
-    def mark_used(self) -> None:
-        """Say that something is kept. Only under the write lock, ahead of what is."""
-        self._flag[0] = _SOMETHING
+    def mark_used(self, kept: Kept) -> None:
+        """Say that something of that kind is kept. Only under the write lock, ahead of what is."""
+        self._flag[0] |= kept
 
     def generation(self) -> int:
         """Another number each time that anything was removed, by any process."""
@@ -154,9 +164,12 @@ class Strongbox:
 
     def _look(self) -> None:
         """Set the byte by what is there. Only under the write lock."""
-        asked = (f"SELECT 1 FROM {table} LIMIT 1" for table in _OF_CONVERSATIONS)  # noqa: S608 - own words
-        is_empty = all(self._connection.execute(statement).fetchone() is None for statement in asked)
-        self._flag[0] = _NOTHING if is_empty else _SOMETHING
+        found = Kept(0)
+        for table, kept in _OF_CONVERSATIONS.items():
+            asked = f"SELECT 1 FROM {table} LIMIT 1"  # noqa: S608 - own words
+            if self._connection.execute(asked).fetchone() is not None:
+                found |= kept
+        self._flag[0] = found
 
     def _check_version(self) -> None:
         row = self._connection.execute("SELECT version FROM ledger").fetchone()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from proxy.ledger.hidden import Hidden, from_bytes, to_bytes
-from proxy.ledger.strongbox import VERSION, LedgerError, Strongbox
+from proxy.ledger.strongbox import VERSION, Kept, LedgerError, Strongbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ class Vault(Strongbox):
             sealed,
         )
         with self.using() as connection, self.writing():
-            self.mark_used()
+            self.mark_used(Kept.HIDDEN)
             connection.execute(_PUT, row)
 
     def forget(self, tenant: str, entries: Sequence[Hidden]) -> None:

@@ -7,13 +7,28 @@ its place, the block is taken out, which a provider accepts for the end of a con
 
 from __future__ import annotations
 
+from typing import Final
+
+import re2
+
 SEALED = "cg1."
 """How every sealed signature begins. No provider's own does: theirs are base64, which has no dot."""
+_SEALED: Final = re2.compile(rb"cg1\.")
+_ENCODING: Final = b'"redactedContent"'  # the member of the one dialect that encodes what it seals
+_ENCODED: Final = b"Y2cxLm"  # and how it begins then
 
 
 EDITED = SEALED + "e"
 """How the seal of thinking begins that depends on edits of the history: the gate's own, which the client has not seen.
 Ids of ledger entries begin with another letter. Where thinking depends on both, this seal is the inner one."""
+
+
+def may_be_sealed(body: bytes) -> bool:
+    """Whether a request may hold sealed thinking; of megabytes, in less than a millisecond.
+
+    This engine finds a short word several times as fast as `in` does, and `rfind` a longer one.
+    """
+    return _SEALED.search(body) is not None or (body.rfind(_ENCODING) >= 0 and body.rfind(_ENCODED) >= 0)
 
 
 def edit_mark(state: str) -> str:

@@ -87,7 +87,7 @@ async def test_38_ids_that_recur_name_no_call(tmp_path: Path) -> None:
 async def test_38_fails_where_an_id_names_a_call(tmp_path: Path) -> None:
     """The mutation: what comes back is of the first call that ever bore its id."""
     with (
-        patch.object(settling, "matching", lambda rows, _, but=(): rows[0] if rows else None),
+        patch.object(settling, "matching", lambda rows, _, but=(), by=None: rows[0] if rows else None),
         pytest.raises(AssertionError),
     ):
         await test_38_ids_that_recur_name_no_call(tmp_path)
