@@ -21,11 +21,11 @@ def case_lines(policy: Policy, matrix: Matrix, rule_text: Callable[[Rule], str])
         yield "  No case of the matrix names it: always refused (not_in_cell)."
         return
     cases = matrix.cases
-    yield f"  What holds depends on {_source(cases)}{_segment(policy, cases)}:"
+    yield f"  What holds depends on {source_words(cases)}{_segment(policy, cases)}:"
     if cases.owner_keeps:
         yield f"    - In {', '.join(sorted(cases.owner_keeps))}: a person decides, whatever else is said (owner_keeps)."
     for cell, action in matrix.actions.items():
-        yield f"    - In {cell}: {_value(policy, action)}"
+        yield f"    - In {cell}: {bounded(policy, action)}"
         for number, rule in enumerate(action.rules, 1):
             yield f"       {number}. {rule_text(rule)}"
     others = [cell for cell in cases.cells if cell not in matrix.actions]
@@ -38,7 +38,8 @@ def case_lines(policy: Policy, matrix: Matrix, rule_text: Callable[[Rule], str])
         yield f"  Above {render(matrix.ceiling)} it is passed to a person in every case (above_limit)."
 
 
-def _source(cases: Cases) -> str:
+def source_words(cases: Cases) -> str:
+    """What says the case."""
     if isinstance(cases.source, CaseOfSession):
         return f"the case that the application signs (session.{cases.source.field})"
     return f"the case that {cases.source.name} said last in an earlier turn (its argument {cases.source.argument})"
@@ -48,7 +49,8 @@ def _segment(policy: Policy, cases: Cases) -> str:
     return "" if cases.segment is None else f" and on {sentence(cases.segment, policy.constants)}"
 
 
-def _value(policy: Policy, action: Action) -> str:
+def bounded(policy: Policy, action: Action) -> str:
+    """What of the action is allowed up to what."""
     where = "allowed" if not action.rules else "allowed where none of these says otherwise"
     if action.value is None:
         return f"{where}."

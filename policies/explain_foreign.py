@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from policies.model import Policy
 
-_SENTENCES: Final = {
-    ProviderTool.ALLOW: "allowed: it runs at the provider, and is recorded, not judged",
+WORDS: Final = {
+    ProviderTool.ALLOW: "allowed (it runs at the provider, and is recorded, not judged)",
     ProviderTool.STRIP: "taken out of every request",
     ProviderTool.REFUSE: "a request that has it is refused",
 }
@@ -23,4 +23,4 @@ def provider_lines(policy: Policy) -> Iterator[str]:
     if policy.provider_tools:
         yield "Tools that the provider executes"
     for name, word in policy.provider_tools.items():
-        yield f"  {name}: {_SENTENCES[word]}."
+        yield f"  {name}: {WORDS[word]}."

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from policies.model import Policy, Tool
 
-_KINDS = {
+KINDS = {
     OperatorKind.OPERATOR: "a person at a desk",
     OperatorKind.CUSTOMER: "the customer, by a page of the application",
     OperatorKind.BACK_END: "a back end",
@@ -32,7 +32,7 @@ def people_lines(policy: Policy) -> Iterator[str]:
     if approvals.open_max is not None:
         yield f"While {approvals.open_max} cases wait, what would be passed to people is refused (queue_full)."
     for one in policy.people.operators.values():
-        yield f"{one.name} proposes calls through the admin listener, as {_KINDS[one.kind]}."
+        yield f"{one.name} proposes calls through the admin listener, as {KINDS[one.kind]}."
 
 
 def tool_people_lines(policy: Policy, tool: Tool) -> Iterator[str]:

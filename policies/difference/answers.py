@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from policies.approvals import OnApproval
 from policies.difference.figures import moved, told_apart
 from policies.expressions import sentence
 from policies.model import Batch, OnRefusal
@@ -11,9 +12,15 @@ from policies.model import Batch, OnRefusal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from policies.escalate_with import EscalateWith
     from policies.model import Policy, Tool
 
 _BY_EFFECT: Final = "whoever its effect and the agent say"
+_RESUMES: Final = {
+    OnApproval.NEXT_TIME: "it runs when it is made again",
+    OnApproval.INLINE: "it leaves in the streamed answer that waits for it",
+    OnApproval.DELIVER: "the gate hands it to the owner's back end",
+}
 _ANSWERS: Final = {OnRefusal.CODE: "the policy's reply", OnRefusal.MODEL: "the model", None: _BY_EFFECT}
 
 
@@ -50,15 +57,22 @@ def _asked_of(policy: Policy, tool: Tool) -> str:
 def told_inject(name: str, before: Tool, after: Tool) -> str:
     if after.inject is None:
         return f"No key is put into {before.inject} of {name} any more."
+    if before.inject is not None:
+        return f"The key of the intent is put into {after.inject} of {name} instead of {before.inject}."
     return f"The key of the intent is put into {after.inject} of {name}."
 
 
 def told_passed_on(name: str, before: Tool, after: Tool) -> Iterator[str]:
     if before.passed_on.on_approval is not after.passed_on.on_approval:
-        yield f"An approved call of {name} goes on by `{after.passed_on.on_approval.value}` now."
-    then, now = before.passed_on.escalate_with, after.passed_on.escalate_with
-    if now is None and then is not None:
-        yield f"A call of {name} that is passed to people becomes a call of {then.tool} no more."
-    elif now is not None and then != now:
-        filled = ", ".join(f"{argument} ({field.value})" for argument, field in now.arguments.items())
-        yield f"A call of {name} that is passed to people becomes a call of {now.tool} with {filled}."
+        now, then = _RESUMES[after.passed_on.on_approval], _RESUMES[before.passed_on.on_approval]
+        yield f"Once people approve a call of {name}, {now}; before: {then}."
+    then_to, now_to = before.passed_on.escalate_with, after.passed_on.escalate_with
+    if then_to != now_to:
+        yield f"A call of {name} that is passed to people becomes {_becomes(now_to)} instead of {_becomes(then_to)}."
+
+
+def _becomes(handed: EscalateWith | None) -> str:
+    if handed is None:
+        return "a reply"
+    filled = ", ".join(f"{argument} ({field.value})" for argument, field in handed.arguments.items())
+    return f"a call of {handed.tool} with {filled}"

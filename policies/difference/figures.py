@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from policies.expressions import Environment, EvaluationError
 from policies.values import Money, parse_literal, render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from policies.expressions import Expression
+    from policies.model import Policy
     from policies.values import Value
+
+_ANY_TIME: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def moved(what: str, old: Value, new: Value) -> str:
     """`The ceiling of process_refund rises from 500.00 USD to 800.00 USD.`"""
-    return f"{what} {_way(old, new)} from {_told(old)} to {_told(new)}."
+    return f"{what} {_way(old, new)} from {told(old)} to {told(new)}."
 
 
 def told_apart(old: str, new: str) -> tuple[Value, Value] | None:
@@ -56,7 +61,8 @@ def _way(old: Value, new: Value) -> str:
             return "changes"
 
 
-def _told(value: Value) -> str:
+def told(value: Value) -> str:
+    """A value as sentences spell it."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(render, value))}]"
     return render(value)
@@ -64,5 +70,24 @@ def _told(value: Value) -> str:
 
 def one_way(name: str, before: list[str], after: list[str]) -> Iterator[str]:
     """The lines that stand in one of two only."""
-    yield from (f"No more for {name}: {line.strip()}" for line in before if line not in after)
-    yield from (f"More for {name}: {line.strip()}" for line in after if line not in before)
+    yield from (f"No more for {name}: {_bare(line)}" for line in before if line not in after)
+    yield from (f"More for {name}: {_bare(line)}" for line in after if line not in before)
+
+
+def _bare(line: str) -> str:
+    return line.strip().removeprefix("- ")
+
+
+def names_of_both(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    """The names of two mappings, each once, those of the first one first."""
+    return list(dict.fromkeys([*before, *after]))
+
+
+def constant(policy: Policy, expression: Expression | None) -> Value | None:
+    """The value of an expression that reads constants only."""
+    if expression is None or expression.functions or any(path[0] != "constants" for path in expression.paths):
+        return None
+    try:
+        return expression.evaluate(Environment({"constants": policy.constants}, _ANY_TIME))
+    except EvaluationError:
+        return None

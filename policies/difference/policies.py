@@ -5,18 +5,34 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from policies.difference.figures import moved, one_way
+from policies.difference.cases import told_cases
+from policies.difference.facts import told_facts, told_session
+from policies.difference.figures import moved, names_of_both, one_way, told
 from policies.difference.meaning import changed, meaning
+from policies.difference.people import may_use, told_people
+from policies.difference.spoken import (
+    told_claims,
+    told_language,
+    told_not_user,
+    told_pass_types,
+    told_provider_tools,
+    told_structured,
+    told_text_calls,
+)
 from policies.difference.tools import tool_sentences
+from policies.difference.words import UNNAMED
+from policies.documents.sections import PLAIN_REPLY
 from policies.explain import explain_tool
-from policies.explain_people import people_lines
 from policies.explain_upkeep import history_lines
-from policies.model import Mode, folded
+from policies.model import Mode
+from policies.system_reasons import SYSTEM_REASONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from zoneinfo import ZoneInfo
 
-    from policies.model import Identity, Policy, Reason
+    from policies.model import Identity, Policy
+    from policies.templates import Template
 
 _ELSEWHERE: Final = frozenset({"constants", "tools", "unknown_tool", "identities", "reasons", "cases"})
 
@@ -32,69 +48,58 @@ def difference(old: Policy, new: Policy) -> list[str]:
 
 def _settings(old: Policy, new: Policy) -> Iterator[str]:
     for name in changed(old, new):
-        if name in _ELSEWHERE:
-            continue
-        before, after = getattr(old, name), getattr(new, name)
-        match name:
-            case "mode":
-                yield "Every write is refused: the policy is halted." if after is Mode.HALT else "The halt is lifted."
-            case "time_zone":
-                zones = ("no calendar" if zone is None else zone.key for zone in (before, after))
-                yield "Days are counted in {1} instead of {0}.".format(*zones)
-            case "unknown_tools" | "unknown_results":
-                yield f"`{name}` changes from {before.value} to {after.value}."
-            case "name" | "owner":
-                what = "policy" if name == "name" else "owner"
-                yield f"The {what} is {after or 'nobody'} instead of {before or 'nobody'}."
-            case "history":
-                yield from one_way("every conversation", list(history_lines(old)), list(history_lines(new)))
-            case "policy_stale_seconds_max":
-                yield moved("How many seconds a broken edit may wait", before, after)
-            case "people":
-                yield from _people(old, new)
-            case _:
-                yield from _entries(name, before, after)
+        if name not in _ELSEWHERE:
+            yield from _setting(name, old, new)
 
 
-def _people(old: Policy, new: Policy) -> Iterator[str]:
-    before, after = list(people_lines(old)), list(people_lines(new))
-    yield from (f"No more: {line}" for line in before if line not in after)
-    yield from (line for line in after if line not in before)
-    for name in sorted(old.people.operators.keys() & new.people.operators.keys()):
-        one, other = old.people.operators[name], new.people.operators[name]
-        if meaning(one) != meaning(other):
-            yield f"The operator {name} changes: {', '.join(changed(one, other))}."
-
-
-def _entries(name: str, before: object, after: object) -> Iterator[str]:
-    if not isinstance(before, dict) or not isinstance(after, dict):
+def _setting(name: str, old: Policy, new: Policy) -> Iterator[str]:
+    before, after = getattr(old, name), getattr(new, name)
+    telling: dict[str, Callable[[], Iterator[str]]] = {
+        "mode": lambda: iter([_mode(after)]),
+        "time_zone": lambda: iter([f"Days are counted in {_zone(after)} instead of {_zone(before)}."]),
+        "name": lambda: iter([f"The policy is {after} instead of {before}."]),
+        "owner": lambda: iter([f"The owner is {after or 'nobody'} instead of {before or 'nobody'}."]),
+        "history": lambda: one_way("every conversation", list(history_lines(old)), list(history_lines(new))),
+        "policy_stale_seconds_max": lambda: iter([moved("How many seconds a broken edit may wait", before, after)]),
+        "people": lambda: told_people(old, new),
+        "facts": lambda: told_facts(before, after),
+        "session": lambda: told_session(before, after),
+        "pass_types": lambda: told_pass_types(before, after),
+        "not_user": lambda: told_not_user(before, after),
+        "structured": lambda: told_structured(old, new),
+        "claims": lambda: told_claims(old, new),
+        "provider_tools": lambda: told_provider_tools(before, after),
+        "text_calls": lambda: iter([told_text_calls(before, after)]),
+        "reply_language": lambda: iter([told_language(before, after)]),
+    }
+    if name in telling:
+        yield from telling[name]()
+    elif isinstance(before, Enum):
+        yield f"`{name}` changes from {before.value} to {after.value}."
+    else:  # nothing may pass without a word
         yield f"`{name}` changes."
-        return
-    for key in dict.fromkeys([*before, *after]):
-        if key not in after:
-            yield f"`{name}` has no {key} any more."
-        elif key not in before:
-            yield f"`{name}` has {key}, too."
-        elif isinstance(after[key], Enum):
-            if before[key] is not after[key]:
-                yield f"`{name}` changes for {key} from {before[key].value} to {after[key].value}."
-        elif meaning(before[key]) != meaning(after[key]):
-            parts = ", ".join(changed(before[key], after[key])) if type(before[key]) is type(after[key]) else "all"
-            yield f"`{name}` changes for {key}: {parts}."
+
+
+def _mode(after: Mode) -> str:
+    return "Every write is refused: the policy is halted." if after is Mode.HALT else "The halt is lifted."
+
+
+def _zone(zone: ZoneInfo | None) -> str:
+    return "no calendar" if zone is None else zone.key
 
 
 def _constants(old: Policy, new: Policy) -> Iterator[str]:
-    for name in dict.fromkeys([*old.constants, *new.constants]):
+    for name in names_of_both(old.constants, new.constants):
         if name not in new.constants:
-            yield f"There is no constant {name} any more."
+            yield f"There is no constant {name} any more; it was {told(old.constants[name])}."
         elif name not in old.constants:
-            yield f"There is a constant {name}."
+            yield f"There is a constant {name}: {told(new.constants[name])}."
         elif old.constants[name] != new.constants[name]:
             yield moved(f"The constant {name}", old.constants[name], new.constants[name])
 
 
 def _tools(old: Policy, new: Policy) -> Iterator[str]:
-    for key in dict.fromkeys([*old.tools, *new.tools]):
+    for key in names_of_both(old.tools, new.tools):
         before, after = old.tools.get(key), new.tools.get(key)
         if before is None and after is not None:
             yield f"{after.name} is a tool of the policy now.\n{explain_tool(new, after)}"
@@ -102,34 +107,17 @@ def _tools(old: Policy, new: Policy) -> Iterator[str]:
             yield f"{before.name} is no tool of the policy any more: it is answered as any unknown tool."
         elif before is not None and after is not None:
             yield from tool_sentences(old, new, before, after, after.name)
-    yield from tool_sentences(old, new, old.unknown_tool, new.unknown_tool, "any tool that the policy does not name")
-    yield from _cases(old, new)
-
-
-def _cases(old: Policy, new: Policy) -> Iterator[str]:
-    before, after = old.cases, new.cases
-    if before is None or after is None:
-        if before is not after:
-            yield f"There {'are no' if after is None else 'are'} `cases`{' any more' if after is None else ''}."
-        return
-    for word in sorted(before.owner_keeps ^ after.owner_keeps):
-        yield f"A person decides {'always' if word in after.owner_keeps else 'not always any more'} in the case {word}."
-    for cell in dict.fromkeys([*before.cells, *after.cells]):
-        if cell not in after.cells:
-            yield f"There is no cell {cell} any more: a person decides."
-        elif cell not in before.cells:
-            yield f"There is a cell {cell}: {', '.join(after.cells[cell]) or 'nothing may be done in it'}."
-    if meaning((before.source, before.segment, before.facts)) != meaning((after.source, after.segment, after.facts)):
-        yield "What says the case and the segment changes."
+    yield from tool_sentences(old, new, old.unknown_tool, new.unknown_tool, UNNAMED)
+    yield from told_cases(old, new)
 
 
 def _identities(old: Policy, new: Policy) -> Iterator[str]:
-    for name in dict.fromkeys([*old.identities, *new.identities]):
+    for name in names_of_both(old.identities, new.identities):
         before, after = old.identities.get(name), new.identities.get(name)
         if after is None:
             yield f"There is no agent {name} any more."
         elif before is None:
-            yield f"There is an agent {name}, who may use {_may_use(new, after)}."
+            yield f"There is an agent {name}, who may use {may_use(new, after.tools)}."
         else:
             yield from _identity(old, new, before, after)
     if bool(old.identities) != bool(new.identities):
@@ -140,7 +128,8 @@ def _identity(old: Policy, new: Policy, before: Identity, after: Identity) -> It
     for field in changed(before, after):
         match field:
             case "tools":
-                yield f"The agent {after.name} may use {_may_use(new, after)} instead of {_may_use(old, before)}."
+                now, then = may_use(new, after.tools), may_use(old, before.tools)
+                yield f"The agent {after.name} may use {now} instead of {then}."
             case "autonomous":
                 who = "goes to the model" if after.autonomous else "is read by a customer"
                 yield f"What is refused to the agent {after.name} {who}."
@@ -151,31 +140,29 @@ def _identity(old: Policy, new: Policy, before: Identity, after: Identity) -> It
                 yield f"The agent {after.name} shows another token."
 
 
-def _may_use(policy: Policy, identity: Identity) -> str:
-    if identity.tools is None:
-        return "every tool"
-    spelled = {folded(tool.name): tool.name for tool in policy.tools.values()}
-    return ", ".join(sorted(spelled.get(key, key) for key in identity.tools)) or "no tool"
-
-
 def _reasons(old: Policy, new: Policy) -> Iterator[str]:
-    for code in dict.fromkeys([*old.reasons, *new.reasons]):
+    for code in names_of_both(old.reasons, new.reasons):
         before, after = old.reasons.get(code), new.reasons.get(code)
-        if after is None:
-            yield f"There is no reason {code} any more."
-        elif before is None:
-            yield f"There is a reason {code} ({after.category.value}).{_words(after.replies)}"
-        else:
-            yield from _reason(code, before, after)
+        if code in SYSTEM_REASONS:
+            yield from _replies(code, before.replies if before else {}, after.replies if after else {})
+        elif after is None and before is not None:
+            yield f"There is no reason {code} any more; it was {before.category.value}."
+        elif before is None and after is not None:
+            yield f"There is a reason {code} ({after.category.value})."
+            yield from _replies(code, {}, after.replies)
+        elif before is not None and after is not None:
+            if before.category is not after.category:
+                yield f"The reason {code} is {after.category.value} instead of {before.category.value}."
+            yield from _replies(code, before.replies, after.replies)
 
 
-def _reason(code: str, before: Reason, after: Reason) -> Iterator[str]:
-    if before.category is not after.category:
-        yield f"The reason {code} is {after.category.value} instead of {before.category.value}."
-    if meaning(before.replies) != meaning(after.replies):
-        yield f"The customer reads for {code}:{_words(after.replies) or ' the words of its category'}"
+def _replies(code: str, before: Mapping[str, Template], after: Mapping[str, Template]) -> Iterator[str]:
+    for tag in names_of_both(before, after):
+        then, now = (_words(replies.get(tag)) for replies in (before, after))
+        if then != now:
+            language = "" if tag == PLAIN_REPLY else f" ({tag})"
+            yield f"The customer reads for {code}{language} {now} instead of {then}."
 
 
-def _words(replies: Mapping[str, object]) -> str:
-    texts = [str(getattr(text, "source", "")) for text in replies.values()]
-    return "".join(f' "{text}"' for text in texts)
+def _words(reply: Template | None) -> str:
+    return "the words of another language, or of its category" if reply is None else f'"{reply.source}"'

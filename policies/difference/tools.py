@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from policies.difference.answers import told_batch, told_confirm, told_inject, told_on_refusal, told_passed_on
-from policies.difference.figures import moved, one_way, told_apart
+from policies.difference.cases import told_matrix
+from policies.difference.figures import constant, moved, names_of_both, one_way, told_apart
 from policies.difference.meaning import changed, meaning
-from policies.difference.readings import told_readings
+from policies.difference.readings import told_readings, told_schedule
+from policies.difference.words import OUTCOMES
 from policies.explain import rule_sentence
 from policies.explain_arguments import argument_lines, egress_lines
 from policies.explain_limits import limit_sentence, once_sentence
 from policies.explain_upkeep import upkeep_words
-from policies.expressions import Environment, EvaluationError, sentence
+from policies.expressions import sentence
 from policies.limits import Limit, Measure
-from policies.model import Ruling, Tool, ToolEffect
+from policies.model import Tool, ToolEffect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from policies.expressions import Expression
     from policies.limits import OncePer
-    from policies.matrix import Action
     from policies.model import Argument, Policy, Rule
-    from policies.values import Value
 
 T = TypeVar("T")
-
-_ANSWERS: Final = {Ruling.FORBID: "refused", Ruling.ESCALATE: "passed to a person", Ruling.CLARIFY: "asked back"}
-_ANY_TIME: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: str) -> Iterator[str]:
@@ -38,14 +33,16 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
         "name": lambda: iter([f"The tool {before.name} is spelled {after.name}."]),
         "effect": lambda: iter([_effect(name, after)]),
         "arguments": lambda: _arguments(old, new, before, after, name),
-        "result_format": lambda: iter([f"The results of {name} are read as {after.result_format.told}."]),
+        "result_format": lambda: iter(
+            [f"The results of {name} are read as {after.result_format.told} instead of {before.result_format.told}."]
+        ),
         "on_refusal": lambda: iter([told_on_refusal(name, before, after)]),
         "batch": lambda: iter([told_batch(name, after)]),
         "confirm": lambda: iter([told_confirm(old, new, before, after, name)]),
         "inject": lambda: iter([told_inject(name, before, after)]),
         "egress": lambda: one_way(name, list(egress_lines(before)), list(egress_lines(after))),
         "upkeep": lambda: one_way(name, upkeep_words(before), upkeep_words(after)),
-        "not_executed_when": lambda: iter([_not_executed(new, name, after)]),
+        "not_executed_when": lambda: iter([_not_executed(old, new, before, after, name)]),
         "passed_on": lambda: told_passed_on(name, before, after),
         "settle_within": lambda: iter(
             [moved(f"The time within which {name} must have a result", before.settle_within, after.settle_within)]
@@ -56,7 +53,12 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
     yield from _rules(old, new, before.rules, after.rules, name)
     yield from _limits(old, new, before.limits, after.limits, name)
     yield from _once(old, new, before.once_per, after.once_per, name)
-    yield from _matrix(old, new, before, after, name)
+
+    def rules(one: Sequence[Rule], other: Sequence[Rule], where: str) -> Iterator[str]:
+        return _rules(old, new, one, other, where)
+
+    yield from told_matrix(old, new, before, after, name, rules)
+    yield from told_schedule(before, after, name)
     readings = told_readings(old, new, before, after, name)
     for field in changed(before, after):
         if field in readings:
@@ -65,16 +67,6 @@ def tool_sentences(old: Policy, new: Policy, before: Tool, after: Tool, name: st
             yield from telling[field]()
         elif field not in told:
             yield f"`{field}` of {name} changes."
-
-
-def constant(policy: Policy, expression: Expression | None) -> Value | None:
-    """The value of an expression that reads constants only."""
-    if expression is None or expression.functions or any(path[0] != "constants" for path in expression.paths):
-        return None
-    try:
-        return expression.evaluate(Environment({"constants": policy.constants}, _ANY_TIME))
-    except EvaluationError:
-        return None
 
 
 def _effect(name: str, after: Tool) -> str:
@@ -88,7 +80,7 @@ def _arguments(old: Policy, new: Policy, before: Tool, after: Tool, name: str) -
         now = "as the request declares them" if after.arguments is None else "as the policy says"
         yield f"The arguments of {name} are checked {now}."
         return
-    for key in _all_names(before.arguments, after.arguments):
+    for key in names_of_both(before.arguments, after.arguments):
         if key not in before.arguments:
             yield f"{name} has an argument more: {_argument(new, after, key)}."
         elif key not in after.arguments:
@@ -101,7 +93,9 @@ def _argument(policy: Policy, tool: Tool, key: str) -> str:
     argument: Mapping[str, Argument] = {key: (tool.arguments or {})[key]}
     only = Tool(tool.name, tool.effect, None, {}, argument, (), {}, None)
     lines = list(argument_lines(policy, only))[1:]
-    return " ".join(line.strip().removeprefix("- ").rstrip(".") for line in lines)
+    return "; ".join(line.strip().removeprefix("- ").rstrip(".") for line in lines).replace(
+        "an object with; ", "an object with "
+    )
 
 
 def _rules(old: Policy, new: Policy, before: Sequence[Rule], after: Sequence[Rule], name: str) -> Iterator[str]:
@@ -120,7 +114,7 @@ def _rule(old: Policy, new: Policy, one: Rule, other: Rule, name: str) -> Iterat
     first, second = rule_sentence(old, one), rule_sentence(new, other)
     figures = told_apart(first, second)
     if figures is not None and one.ruling is other.ruling:
-        yield moved(f"The figure by which {name} is {_ANSWERS[one.ruling]} ({one.reason})", *figures)
+        yield moved(f"The figure by which {name} is {OUTCOMES[one.ruling]} ({one.reason})", *figures)
     else:
         yield f"A rule of {name} changes. Before: {first} Now: {second}"
 
@@ -141,7 +135,7 @@ def _limits(old: Policy, new: Policy, before: Sequence[Limit], after: Sequence[L
 
 
 def _limit(policy: Policy, limit: Limit) -> str:
-    return f"{_ANSWERS[limit.ruling]} ({limit.reason}) {limit_sentence(policy, limit)}"
+    return f"{OUTCOMES[limit.ruling]} ({limit.reason}) {limit_sentence(policy, limit)}"
 
 
 def _limit_moved(old: Policy, new: Policy, one: Limit, other: Limit, name: str) -> Iterator[str]:
@@ -164,54 +158,24 @@ def _scope(policy: Policy, limit: Limit) -> str:
 
 def _once(old: Policy, new: Policy, before: OncePer | None, after: OncePer | None, name: str) -> Iterator[str]:
     if before is None and after is not None:
-        yield f"{name} is done once: {_ANSWERS[after.ruling]} ({after.reason}) {once_sentence(new, after)}."
+        yield f"{name} is done once: {OUTCOMES[after.ruling]} ({after.reason}) {once_sentence(new, after)}."
     elif after is None and before is not None:
-        words = f"{_ANSWERS[before.ruling]} ({before.reason}) {once_sentence(old, before)}"
+        words = f"{OUTCOMES[before.ruling]} ({before.reason}) {once_sentence(old, before)}"
         yield f"{name} may be repeated: no more {words}."
     elif before is not None and after is not None:
-        first = f"{_ANSWERS[before.ruling]} ({before.reason}) {once_sentence(old, before)}"
-        second = f"{_ANSWERS[after.ruling]} ({after.reason}) {once_sentence(new, after)}"
+        first = f"{OUTCOMES[before.ruling]} ({before.reason}) {once_sentence(old, before)}"
+        second = f"{OUTCOMES[after.ruling]} ({after.reason}) {once_sentence(new, after)}"
         if first != second:
             yield from _became(f"What {name} does once", first, second)
 
 
-def _not_executed(policy: Policy, name: str, after: Tool) -> str:
-    if after.not_executed_when is None:
-        return f"No result of {name} frees what its call held any more."
-    return f"What a call of {name} held is free where {sentence(after.not_executed_when, policy.constants)}."
-
-
-def _matrix(old: Policy, new: Policy, before: Tool, after: Tool, name: str) -> Iterator[str]:
-    one, other = before.matrix, after.matrix
-    if one is None or other is None:
-        if one is not other:
-            yield f"{name} is governed by {'its own rules' if other is None else '`cases`'}."
-        return
-    if one.ceiling != other.ceiling:
-        if one.ceiling is not None and other.ceiling is not None:
-            yield moved(f"The ceiling of {name}", one.ceiling, other.ceiling)
-        else:
-            yield f"{name} has {'no ceiling any more' if other.ceiling is None else 'a ceiling'}."
-    for cell in _all_names(one.actions, other.actions):
-        if cell not in one.actions:
-            yield f"{name} may be done in {cell}."
-        elif cell not in other.actions:
-            yield f"{name} may not be done in {cell} any more."
-        else:
-            yield from _action(old, new, one.actions[cell], other.actions[cell], f"{name} in {cell}")
-
-
-def _action(old: Policy, new: Policy, before: Action, after: Action, name: str) -> Iterator[str]:
-    if meaning(before.value) != meaning(after.value):
-        yield f"What is bounded of {name} changes."
-    first, second = constant(old, before.maximum), constant(new, after.maximum)
-    if first is not None and second is not None:
-        if first != second:
-            yield moved(f"The limit of {name}", first, second)
-    elif meaning(before.maximum) != meaning(after.maximum):
-        told = "no limit any more" if after.maximum is None else f"the limit {sentence(after.maximum, new.constants)}"
-        yield f"{name} has {told}."
-    yield from _rules(old, new, before.rules, after.rules, name)
+def _not_executed(old: Policy, new: Policy, before: Tool, after: Tool, name: str) -> str:
+    then, now = before.not_executed_when, after.not_executed_when
+    was = "" if then is None else sentence(then, old.constants)
+    if now is None:
+        return f"No result of {name} frees what its call held any more; it was free where {was}."
+    words = f"What a call of {name} held is free where {sentence(now, new.constants)}"
+    return f"{words}, instead of where {was}." if was else f"{words}."
 
 
 def _became(what: str, before: str, after: str) -> Iterator[str]:
@@ -243,7 +207,3 @@ def _without(some: Sequence[tuple[str, T]], others: Sequence[tuple[str, T]]) -> 
         else:
             left.append(one)
     return left
-
-
-def _all_names(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
-    return list(dict.fromkeys([*before, *after]))

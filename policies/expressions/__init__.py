@@ -4,7 +4,7 @@ from policies.expressions.environment import Environment, Unreadable
 from policies.expressions.errors import EvaluationError, ExpressionError
 from policies.expressions.expression import Expression, compile_expression
 from policies.expressions.scope import EACH, Scope, dotted
-from policies.expressions.sentences import sentence
+from policies.expressions.sentences import sentence, value_sentence
 
 __all__ = [
     "EACH",
@@ -17,4 +17,5 @@ __all__ = [
     "compile_expression",
     "dotted",
     "sentence",
+    "value_sentence",
 ]

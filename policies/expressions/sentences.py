@@ -64,6 +64,11 @@ def sentence(expression: Expression, constants: Mapping[str, Value]) -> str:
     return _Speaker(constants).condition(expression.tree)
 
 
+def value_sentence(expression: Expression, constants: Mapping[str, Value]) -> str:
+    """The same of an expression that is a value, and no condition, whatever its type."""
+    return _Speaker(constants).value(expression.tree)
+
+
 class _Speaker:
     __slots__ = ("_constants",)
 
@@ -84,7 +89,7 @@ class _Speaker:
             case Path() if node.type.kind in (Kind.BOOLEAN, Kind.ANY):
                 return f"{self._path(node)} is true"
             case _:
-                return self._value(node)
+                return self.value(node)
 
     def _denied(self, node: Node) -> str:
         match node:
@@ -110,11 +115,11 @@ class _Speaker:
         return f"{self._operand(node.item)} is {'none' if negated else 'one'} of {self._operand(node.items)}"
 
     def _operand(self, node: Node) -> str:
-        text = self._value(node)
+        text = self.value(node)
         compound = isinstance(node, Junctive | Not | Comparison | Membership | Arithmetic | Negation)
         return f"({text})" if compound else text
 
-    def _value(self, node: Node) -> str:
+    def value(self, node: Node) -> str:
         match node:
             case Literal(value=value):
                 return _spoken(value)

@@ -13,10 +13,16 @@ from policies.difference.figures import told_apart
 from policies.difference.meaning import meaning
 from policies.explain import explain
 from policies.values import parse_money
+from tests.policies.difference_rows import SAID
 from tests.policies.test_loader_mutations import EFFECTS, HEAD
 
 PACK = Path(__file__).parents[2] / "policies/packs/refund-desk/policy.yaml"
 TEXT = PACK.read_text(encoding="utf-8")
+FIGURES = re.compile(r"[a-z]+\.[a-z]+|[0-9]+(?:\.[0-9]+)?[a-z]?|[A-Z]{3}")
+WHAT_TO_DO = (
+    "give the key a sentence with its old and its new value in policies/difference, and a row in"
+    " tests/policies/difference_rows.py"
+)
 CEILING = (
     "reasons: {over: {category: escalated}}\n"
     "tools: {process_refund: {arguments: {amount: {money: USD, unit: major}},"
@@ -68,7 +74,7 @@ SENTENCES = [
     (
         "result: {fields: {status: string}}",
         "result: {format: yaml, fields: {status: string}}",
-        ["The results of process_refund are read as JSON, or as the YAML that serializers write."],
+        ["The results of process_refund are read as JSON, or as the YAML that serializers write instead of JSON only."],
     ),
     (
         "each: day, max",
@@ -121,6 +127,26 @@ def test_the_same_policy_has_no_difference() -> None:
 
 
 @pytest.mark.parametrize("key", EFFECTS, ids=".".join)
+def test_a_key_that_changes_is_told_with_what_it_was_and_is(key: tuple[str, str]) -> None:
+    """Each key of the language has a sentence of its own, in both directions, and never only that something changes."""
+    assert key in SAID, f"{'.'.join(key)}: {WHAT_TO_DO}"
+    then, now = SAID[key]
+    before, after = (load_policy_text(t if t.startswith("language") else HEAD + t) for t in EFFECTS[key])
+    forward, back = " ".join(difference(before, after)), " ".join(difference(after, before))
+
+    assert now in forward
+    assert then.lower() in forward.lower()
+    assert not re.search(r"`\w+`[^.]* changes\.|changes for", forward + back)
+    if then:  # what is told of the way there is told of the way back
+        assert set(FIGURES.findall(forward)) == set(FIGURES.findall(back))
+
+
+def test_no_row_is_left_over() -> None:
+    """The words are those of keys that there are."""
+    assert SAID.keys() == EFFECTS.keys()
+
+
+@pytest.mark.parametrize("key", EFFECTS, ids=".".join)
 def test_no_key_changes_without_a_word(key: tuple[str, str]) -> None:
     """Each key of the language that alone changes a policy is told, in both directions."""
     before, after = (load_policy_text(t if t.startswith("language") else HEAD + t) for t in EFFECTS[key])
@@ -156,6 +182,7 @@ def test_two_sentences_that_differ_by_a_figure(old: str, new: str, figures: obje
 
 ONE_TOOL = "tools: {t: {%s}}\n"
 ANSWERED = "A refused call of t is answered by"
+SURE = "How sure the model says it is of a call of t"
 ASKED = "arguments: {a: {type: string}}"
 COUNTED = "arguments: {n: {type: number}}"
 
@@ -188,7 +215,11 @@ COUNTED = "arguments: {n: {type: number}}"
             f"{COUNTED}, confidence: {{value: args.n, escalate_below: 0.50}}",
             "The confidence below which t is passed to a person falls from 0.60 to 0.50.",
         ),
-        (COUNTED, f"{COUNTED}, confidence: args.n", "How sure the model says it is of a call of t counts now."),
+        (
+            COUNTED,
+            f"{COUNTED}, confidence: args.n",
+            f"{SURE} counts now: args.n, asked back below 0.80, for a person below 0.60.",
+        ),
         (
             f"{COUNTED}, confidence: args.n",
             f"{COUNTED}, confidence: args.n / 100",

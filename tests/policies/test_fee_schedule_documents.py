@@ -11,6 +11,7 @@ import pytest
 from interceptors.decisions import Decision
 from interceptors.pipeline import Pipeline
 from policies import PolicyError, load_policy, load_policy_text
+from policies.difference import difference
 from policies.documents import keys
 from policies.explain import explain
 from policies.fee_schedules import root_type
@@ -234,3 +235,33 @@ def test_explain_tells_the_schedule_in_sentences(inject: str | None, says: str) 
     assert "Europe/Berlin" in told
     assert "cancelled 30 days or more before the departure date: a fee of 20 % of the price" in told
     assert "not supported: business days" in told
+
+
+SAID = {
+    "source": ("source.txt", "copy.txt"),
+    "candidate": ("instead of harbour-walks", "is called walks"),
+    "amount": ("args.amount", "args.other"),
+    "paid": ("what was paid is booking.paid", "what was paid is booking.price"),
+    "price": ("the price is booking.price", "the price is booking.paid"),
+    "departure": ("the departure date is booking.departs_on", "the departure date is booking.moved_to"),
+    "arrival": ("the arrival date is booking.departs_on", "the arrival date is booking.moved_to"),
+    "event": ("the event date is booking.departs_on", "the event date is booking.moved_to"),
+    "cancelled_at": ("the time of the cancellation is now", "the time of the cancellation is booking.asked_at"),
+    "zone": ("days are counted in Europe/Berlin", "days are counted in Pacific/Kiritimati"),
+    "forbid": ("escalate (wrong_amount)", "forbid (wrong_amount)"),
+    "escalate": ("forbid (wrong_amount)", "escalate (wrong_amount)"),
+    "inject": ("is not the refund that its fee schedule gives", "Whatever the model writes, args.amount is the refund"),
+}
+
+
+@pytest.mark.parametrize("key", EFFECTS)
+def test_each_key_that_changes_is_told_with_both_values(key: str, folder: Path) -> None:
+    """What finance reads in `callgate check --diff` has the old and the new words."""
+    before, after = (load_policy_text(text(money=TWO, **fees), folder=folder) for fees in EFFECTS[key])
+    then, now = SAID[key]
+    found = difference(before, after)
+
+    assert any(
+        then in line for line in found if line.startswith(("No more for refund: ", "The fee schedule of refund"))
+    )
+    assert any(now in line for line in found if line.startswith(("More for refund: ", "The fee schedule of refund")))

@@ -28,6 +28,9 @@ def test_they_are_told() -> None:
     new = load_policy_text(HEAD + "provider_tools: {web_search: allow, container: refuse}\n")
     assert "websearch: taken out of every request." in explain(old, None)
     assert difference(old, new) == [
-        "`provider_tools` changes for websearch from strip to allow.",
-        "`provider_tools` has container, too.",
+        (
+            "The provider's own tool websearch: allowed (it runs at the provider, and is recorded, not judged); before:"
+            " taken out of every request."
+        ),
+        ("The provider's own tool container: a request that has it is refused; before: as `unknown_tools` says."),
     ]

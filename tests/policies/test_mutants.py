@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from policies.compile import PolicyError
+from policies.difference.figures import constant
 from policies.difference.meaning import meaning
-from policies.difference.tools import constant
 from policies.documents import keys
 from policies.files import Snapshot, read_snapshot
 from policies.loader import compile_document, load_snapshot, read_document

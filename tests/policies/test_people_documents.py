@@ -74,7 +74,6 @@ def test_a_change_is_told() -> None:
         HEAD + PEOPLE.replace("quorum: 2", "quorum: 1").replace("${P}", "${Q}").replace("deliver", "inline")
     )
     told = " ".join(difference(old, new))
-    assert "No more: What is passed to people needs approvals of 2" in told
-    assert "needs one approval, by anna or ben" in told
-    assert "The operator page changes: token." in told
-    assert "An approved call of t goes on by `inline` now." in told
+    assert "How many must approve what is passed to people falls from 2 to 1." in told
+    assert "page shows another token at the admin listener." in told
+    assert "approve a call of t, it leaves in the streamed answer that waits for it; before: the gate hands it" in told

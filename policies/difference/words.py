@@ -1,0 +1,22 @@
+"""Words that several kinds of differences share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from policies.model import Ruling
+
+if TYPE_CHECKING:
+    from policies.model import FactField
+
+OUTCOMES: Final = {Ruling.FORBID: "refused", Ruling.ESCALATE: "passed to a person", Ruling.CLARIFY: "asked back"}
+UNNAMED: Final = "any tool that the policy does not name"
+
+
+def read_as(field: FactField) -> str:
+    """`money in USD (minor) at paid.cents`"""
+    kind = "a point in time" if field.timestamp else field.type.kind.value
+    if field.type.integral:
+        kind = "whole number"
+    unit = "" if field.money_unit is None else f" in {field.money_currency} ({field.money_unit.value})"
+    return f"{kind}{unit} at {'.'.join(field.path)}"
