@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import unquote
 
+from proxy.wire.dialect import NamesResources
 from proxy.wire.elsewhere import elsewhere
 from proxy.wire.paths import Address, variables_of
 from proxy.wire.registry import DIALECTS
 from proxy.wire.unserved import why_unserved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from proxy.settings import PassThrough
     from proxy.wire.dialect import Dialect
 
-_ENCODED_TRICKS = ("%2f", "%5c", "%2e", "%00", "%25")
+_SLASH: Final = "%2f"
+_ENCODED_TRICKS = (_SLASH, "%5c", "%2e", "%00", "%25")
 _VERBS: Final = frozenset(
     verb.lower() for dialect in DIALECTS for path in dialect.paths if (verb := path.rpartition("}")[2])[:1] == ":"
 )
@@ -78,9 +80,9 @@ def route(
     """
     path, question, query = raw_target.partition("?")
     shape = next((dialect for dialect in DIALECTS if dialect.provider == provider), DIALECTS[0])
-    if problem := _oddity(path):
-        return Refused(shape, problem)
     readings = _readings(path, upstreams)
+    if problem := _oddity(_without_names(path, readings)):
+        return Refused(shape, problem)
     for upstream, rest in readings:
         for dialect in DIALECTS if method == "POST" else ():
             if (at := _address(dialect, rest, query)) is not None:
@@ -143,6 +145,15 @@ def _names_a_create_call(path: str) -> bool:
     method, such a read is a create call."""
     read = unquote(path).lower()
     return any(verb in read for verb in _VERBS)
+
+
+def _without_names(path: str, readings: Sequence[tuple[str | None, str]]) -> str:
+    """The path without what a dialect knows for one name, escaped slash and all."""
+    for _, rest in readings if _SLASH in path.lower() else ():
+        for dialect in DIALECTS:
+            if isinstance(dialect, NamesResources) and (plain := dialect.without_name(rest)) is not None:
+                return path.removesuffix(rest) + plain
+    return path
 
 
 def _oddity(path: str) -> str:

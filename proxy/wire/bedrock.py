@@ -12,7 +12,15 @@ from proxy.wire.bedrock_body_reader import ConverseBodyReader
 from proxy.wire.bedrock_body_writer import ConverseBodyWriter
 from proxy.wire.bedrock_frames import MESSAGES
 from proxy.wire.bedrock_reader import ConverseStreamReader
-from proxy.wire.bedrock_request import MODEL_FIELDS, TOOL_CONFIG, model_of, output, refuse_query, request_tools
+from proxy.wire.bedrock_request import (
+    MODEL_FIELDS,
+    TOOL_CONFIG,
+    model_of,
+    output,
+    refuse_query,
+    request_tools,
+    without_arn,
+)
 from proxy.wire.bedrock_texts import ConverseBodyTexts, ConverseStreamTexts
 from proxy.wire.bedrock_turn import CONVERSE_CONTINUATION
 from proxy.wire.bedrock_writer import ConverseStreamWriter
@@ -60,10 +68,11 @@ class BedrockConverse:
         refuse_query(at.query)
         raw = envelope.members(body)
         streamed = at.pattern.endswith(_STREAM)
-        tools = request_tools(raw, body)
+        model = model_of(at)
+        tools = request_tools(raw, body, model)
         messages = raw.get("messages", b"")
         return RequestView(
-            model_of(at), streamed, tools, raw.get("requestMetadata", b""), output=output(raw), messages=messages
+            model, streamed, tools, raw.get("requestMetadata", b""), output=output(raw), messages=messages
         )
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
@@ -78,6 +87,10 @@ class BedrockConverse:
     @property
     def continuation(self) -> Continuation:
         return CONVERSE_CONTINUATION
+
+    def without_name(self, path: str) -> str | None:
+        """A model may be named by an ARN, which holds a slash."""
+        return without_arn(path)
 
     def error(self, fault: Fault, message: str) -> bytes:  # noqa: ARG002 - its name stands in a header
         return envelope.encode({"message": message})

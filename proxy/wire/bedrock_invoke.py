@@ -15,7 +15,7 @@ from proxy.wire.anthropic_tools import TOOL_MEMBERS
 from proxy.wire.anthropic_writer import AnthropicBodyWriter
 from proxy.wire.bedrock import BEDROCK_CONVERSE, CLIENT_HEADER
 from proxy.wire.bedrock_chunks import CHUNKS, ChunkWriter
-from proxy.wire.bedrock_request import model_of, refuse_query
+from proxy.wire.bedrock_request import is_arn, model_of, refuse_query
 from proxy.wire.paths import NOWHERE, Address
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ class AnthropicOnBedrock(AnthropicMessages):
         refuse_query(at.query)
         model = model_of(at)
         view = super().request(body, at)
+        if is_arn(model) and _VENDOR not in model:
+            raise envelope.EnvelopeError(
+                "the model is named by an ARN that does not say whose it is, and so not in what form it answers: use "
+                "Converse, or an ARN or an id with the vendor's name in it"
+            )
         if at.pattern and (_VENDOR not in model or _is_foreign(body)):
             raise envelope.EnvelopeError(
                 "InvokeModel is mediated for Anthropic's models, with an 'anthropic_version' in the body: for any "

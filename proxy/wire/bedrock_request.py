@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+import re2
+
 from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.anthropic_tools import tools_of
@@ -24,9 +26,43 @@ MODEL_FIELDS: Final = "additionalModelRequestFields"
 _SIGNED: Final = "X-Amz-Signature"
 
 
+_ID: Final = "[a-zA-Z0-9](?:[.]?[a-zA-Z0-9:-])*"
+_OWN: Final = (
+    "(?:imported-model|provisioned-model|custom-model-deployment|inference-profile|application-inference-profile|"
+    f"default-prompt-router|prompt-router|prompt)/{_ID}|custom-model/{_ID}/[a-z0-9]{{12}}"
+)
+_ARN: Final = re2.compile(
+    f"arn:aws(?:-[a-z-]{{1,20}})?:(?:bedrock:[a-z0-9-]{{1,20}}:(?::foundation-model/{_ID}|[0-9]{{12}}:(?:{_OWN}))|"
+    f"sagemaker:[a-z0-9-]{{1,20}}:[0-9]{{12}}:endpoint/{_ID})"
+)
+"""By which a model may be named (botocore's `ConversationalModelId`). No part of it is a dot segment."""
+_PROMPT: Final = ":prompt/"
+
+
 def model_of(at: Address) -> str:
     """The model that the path names, as it is spelled elsewhere."""
-    return at.variables.get("model", "").replace("%3A", ":").replace("%3a", ":")
+    return _spelled(at.variables.get("model", ""))
+
+
+def without_arn(path: str) -> str | None:
+    """A path whose model is an ARN, with a name in its place that holds no escaped slash; None for any other."""
+    start, root, model, way = path.split("/") if path.count("/") == 3 else ("", "", "", "")
+    return f"{start}/{root}/arn/{way}" if root == "model" and _ARN.fullmatch(_spelled(model)) else None
+
+
+def is_arn(model: str) -> bool:
+    return model.startswith("arn:")
+
+
+def stored_prompt(model: str) -> tuple[str, ...]:
+    """A prompt that the provider keeps stands for the model: what tools it brings, nobody here can read."""
+    return ("prompt",) if is_arn(model) and _PROMPT in model else ()
+
+
+def _spelled(model: str) -> str:
+    for escape, character in (("%3A", ":"), ("%3a", ":"), ("%2F", "/"), ("%2f", "/")):
+        model = model.replace(escape, character)
+    return model
 
 
 def refuse_query(query: str) -> None:
@@ -37,12 +73,12 @@ def refuse_query(query: str) -> None:
         raise envelope.EnvelopeError("the query is no part of this call")
 
 
-def request_tools(raw: Mapping[str, bytes], body: bytes) -> DeclaredTools:
+def request_tools(raw: Mapping[str, bytes], body: bytes, model: str) -> DeclaredTools:
     """All tools of a Converse request. `raw` are the members of `body`."""
     inline: tuple[str, ...] = ()
     if may_mention(body, b"toolAddition", b"\\u0041"):
         inline = tuple(_inline(raw.get("messages", b"[]")))
-    prompt = ("prompt",) if raw.get("promptVariables", b"null") != b"null" else ()
+    prompt = ("prompt",) if raw.get("promptVariables", b"null") != b"null" else stored_prompt(model)
     return _declared(raw.get(TOOL_CONFIG, b"null"), raw.get(MODEL_FIELDS, b"null"), (*inline, *prompt))
 
 

@@ -198,6 +198,14 @@ class NamesErrors(Protocol):
         ...
 
 
+@runtime_checkable
+class NamesResources(Protocol):
+    """A dialect in whose paths a name may hold an escaped slash, which divides nothing."""
+
+    def without_name(self, path: str) -> str | None:
+        """The path with something plain in place of such a name; None where it has none."""
+
+
 def error_headers(dialect: Dialect, fault: Fault) -> Mapping[str, str]:
     """Of an error of ours; none in most dialects."""
     return dialect.error_headers(fault) if isinstance(dialect, NamesErrors) else {}

@@ -267,8 +267,7 @@ async def test_errors_have_their_shape(tmp_path: Path, monkeypatch: pytest.Monke
 
         found = await asyncio.to_thread(ask, MODEL)
         assert (found["Code"], found["Message"]) == ("ThrottlingException", throttled.message)
-        arn = "arn:aws:bedrock:us-east-1:123456789012:prompt/ABC"
-        found = await asyncio.to_thread(ask, arn)
+        found = await asyncio.to_thread(ask, "arn:aws:bedrock:us-east-1:123456789012:no-model/ABC")
         assert found["Code"] == "ResourceNotFoundException"
         assert "encoded separator" in found["Message"]
 
