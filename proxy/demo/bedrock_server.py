@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from proxy.demo.turns import Asked, Document
 
 _JSON = {"Content-Type": "application/json"}
+_VERSIONS = ("bedrock-2023-05-31", "2026-10-21")
+"""That of the documentation, and what Anthropic's own client puts in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class BedrockServer:
         return Admitted(claude, thinking), converse_asked(body, model, streamed=streamed)
 
     def _claude(self, body: Document, *, streamed: bool) -> tuple[Admitted, Asked] | HttpError:
-        if body.get("anthropic_version") != "bedrock-2023-05-31":
+        if body.get("anthropic_version") not in _VERSIONS:
             return HttpError(400, "ValidationException", "anthropic_version: Field required")
         admitted = admitted_anthropic(body, ",".join(body.get("anthropic_beta") or ()), self.provider.anthropic)
         if isinstance(admitted, HttpError):

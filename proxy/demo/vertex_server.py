@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from proxy.demo.provider import Provider
 
 _MODELS: Final = "/projects/{project}/locations/{location}/publishers/%s/models/{model}"
-_VERSION: Final = "vertex-2023-10-16"
+_VERSIONS: Final = ("vertex-2023-10-16", "2026-10-21")
+"""That of the documentation, and what Anthropic's own client puts in."""
 _UNAUTHENTICATED: Final = (
     "Request is missing required authentication credential. Expected OAuth 2 access token, login cookie or other valid "
     "authentication credential."
@@ -59,7 +60,7 @@ class VertexServer:
             body = None
         if not isinstance(body, dict):
             return HttpError(400, "invalid_request_error", "The request body is not valid JSON")
-        if body.pop("anthropic_version", None) != _VERSION:
+        if body.pop("anthropic_version", None) not in _VERSIONS:
             return HttpError(400, "invalid_request_error", "anthropic_version: Field required")
         if "model" in body:
             return HttpError(400, "invalid_request_error", "model: Extra inputs are not permitted")
