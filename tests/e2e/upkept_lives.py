@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import copy
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import orjson
 
+from interceptors.edits import Edit
+from interceptors.result_errors import missing
+from proxy.demo.turns import Call, Dialect, Turn
 from proxy.demo.watcher import extends
 from proxy.history.keeper import Histories
 from tests.e2e.extending import Seen
-from tests.e2e.lives import Family
+from tests.e2e.lives import Family, Trouble
 from tests.e2e.talkers import Talk
 
 if TYPE_CHECKING:
@@ -26,16 +29,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from proxy.demo.provider import Received
+    from proxy.demo.turns import Asked, Reply
     from proxy.history.keeper import Upward
     from tests.e2e.upkeep import Clock
 
+READS = ("read_allowed", "read_aged", "read_zero")
+"""A model's reads are spread over tools whose results hold for different times."""
 _EMPTY = ("result 0", "result 1")
+_MADE_UP = tuple(missing(is_write=is_write) for is_write in (True, False))
 _PAGE = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
+
+
+class UpkeptTrouble(Trouble):
+    def script(self, asked: Asked) -> Reply:
+        reply = Trouble.script(self, asked)
+        if not isinstance(reply.answer, Turn):
+            return reply
+        return replace(reply, answer=replace(reply.answer, parts=tuple(map(_spread, reply.answer.parts))))
+
+
+def _spread(part: Any) -> Any:
+    is_read = isinstance(part, Call) and part.name == READS[0]
+    return replace(part, name=READS[len(part.arguments) % len(READS)]) if is_read else part
 
 
 @dataclass(slots=True)
 class UpkeptTalk(Talk):
-    """Its results are documents with fields that nobody needs, or no documents."""
+    """Its results are documents with fields that nobody needs, or no documents. Now and then it loses results, or keeps
+    one whose call is gone."""
 
     def answer(self, words: str, more: str = "") -> None:
         before = len(self.messages)
@@ -43,6 +64,23 @@ class UpkeptTalk(Talk):
         for message in self.messages[before:]:
             for holder in _results(message):
                 holder["content"] = _content(words, holder["content"])
+
+    def loses_a_result(self) -> None:
+        """One of several, the last."""
+        self.answer("result")
+        if self.dialect is Dialect.CHAT:
+            self.messages.pop()
+        else:
+            self.messages[-1]["content"].pop()
+
+    def keeps_an_orphan(self) -> None:
+        """With the user's next words."""
+        if self.dialect is Dialect.CHAT:
+            self.messages.append({"role": "tool", "tool_call_id": "call_gone", "content": "of nothing"})
+            self.say("And?")
+            return
+        gone = {"type": "tool_result", "tool_use_id": "toolu_gone", "content": "of nothing"}
+        self.messages.append({"role": "user", "content": [gone, {"type": "text", "text": "And?"}]})
 
 
 def _content(words: str, text: str) -> str:
@@ -67,7 +105,7 @@ class UpkeptSeen(Seen):
     def problems(self, body: bytes) -> list[str]:
         wrong = Seen.problems(self, body)
         newest = orjson.loads(body)["messages"][-1]
-        if not wrong or newest["role"] != "user" or _results(newest):
+        if not wrong or newest["role"] != "user" or any(each["content"] not in _MADE_UP for each in _results(newest)):
             return wrong
         found: list[str] = []
         for was, turn in reversed(self.requests):
@@ -126,12 +164,27 @@ class UpkeptFamily(Family):
         self.sent[key] = legs[0].body
 
     async def change(self, talk: Talk) -> None:
-        await Family.change(self, talk)
+        assert isinstance(talk, UpkeptTalk)
         chance = self.dice.random()
+        if chance < 0.06 and talk.calls():
+            self.counts["client loses all results"] += 1
+            talk.say("Never mind.")
+        elif chance < 0.14 and len(talk.calls()) > 1:
+            self.counts["client loses a result"] += 1
+            talk.loses_a_result()
+        elif chance < 0.06:
+            self.counts["client keeps an orphan"] += 1
+            talk.keeps_an_orphan()
+        else:
+            await Family.change(self, talk)
         assert self.clock is not None
+        chance = self.dice.random()
         if chance < 0.08:
             self.counts["pause"] += 1
             self.clock.now += timedelta(minutes=31)
+        elif chance < 0.16:
+            self.counts["short pause"] += 1
+            self.clock.now += timedelta(minutes=11)
         else:
             self.clock.now += timedelta(seconds=5)
 
@@ -147,6 +200,9 @@ def edits_counted(clock: Clock, counts: Counter[str]) -> Iterator[None]:
     async def lifted(self: Histories, *args: Any) -> Upward:
         found = await lift(self, *args)
         counts.update({f"edit: {edit.value}": count for edit, count in found.fresh.items()})
+        if Edit.STALE in found.fresh and found.decision is not None:
+            stale = [each.texts[0] for each in found.decision.results if each.why == Edit.STALE.value]
+            counts.update({f"stale: {name}": sum(f"call {name}" in text for text in stale) for name in READS})
         return found
 
     with patch.object(Histories, "__init__", begun), patch.object(Histories, "lift", lifted):
