@@ -1,6 +1,7 @@
 """What survives of a result: the fields that a policy keeps, within its caps. What survives keeps its spelling.
 
-Absent paths stay absent: nothing is made up in the place of what a result does not have.
+Absent paths stay absent: nothing is made up in the place of what a result does not have. A string that holds a JSON
+object or list counts as what it holds, and stays a string.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import msgspec
 from policies.expressions import EACH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from policies.upkeep import Path, Upkeep
 
@@ -24,6 +25,7 @@ DEPTH_MAX: Final = 200  # of a document that is looked into; what lies deeper is
 _object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _list = msgspec.json.Decoder(list[msgspec.Raw])
 _any = msgspec.json.Decoder(msgspec.Raw)
+_string = msgspec.json.Decoder(str)
 _encode = msgspec.json.Encoder().encode
 _NOTHING: Final[Tree] = {}
 
@@ -34,7 +36,7 @@ def pruned(text: str, upkeep: Upkeep, *, is_error: bool = False) -> str:
     A text that is no JSON object or list is only cut. An error is not looked into: it says itself what it is.
     """
     kept = text
-    if (upkeep.keep or upkeep.drop or upkeep.max_items is not None) and text.lstrip()[:1] in ("{", "["):
+    if (upkeep.keep or upkeep.drop or upkeep.max_items is not None) and text.lstrip()[:1] in ("{", "[", '"'):
         kept = _looked_into(text, upkeep, is_error=is_error)
     return kept if upkeep.max_bytes is None else cut(kept, upkeep.max_bytes)
 
@@ -53,6 +55,8 @@ def _looked_into(text: str, upkeep: Upkeep, *, is_error: bool) -> str:
         raw = text.strip().encode()
         _any.decode(raw)
     except (UnicodeEncodeError, msgspec.DecodeError, RecursionError):
+        return text
+    if raw.startswith(b'"') and _held(raw) is None:
         return text
     found = raw
     if not is_error and not _says_error(raw):
@@ -80,6 +84,8 @@ def _tree(paths: Iterable[Path]) -> Tree:
 
 def _says_error(raw: bytes) -> bool:
     """As `settlement` reads it: `error` that is neither null, false nor empty, or `isError: true`."""
+    if (held := _held(raw)) is not None:
+        return _says_error(held)
     if not raw.startswith(b"{"):
         return False
     members = _object.decode(raw)
@@ -92,6 +98,8 @@ def _kept(raw: bytes, tree: Tree, depth: int) -> bytes | None:
     """What of a value lies on these paths; None for nothing."""
     if not tree or depth > DEPTH_MAX:
         return raw
+    if (held := _held(raw)) is not None:
+        return _in_string(raw, held, lambda inner: _kept(inner, tree, depth + 1))
     if raw.startswith(b"["):
         if (each := tree.get(EACH)) is None:
             return None
@@ -109,6 +117,8 @@ def _dropped(raw: bytes, tree: Tree, depth: int) -> bytes:
     """A value without what lies on these paths."""
     if depth > DEPTH_MAX:
         return raw
+    if (held := _held(raw)) is not None:
+        return _in_string(raw, held, lambda inner: _dropped(inner, tree, depth + 1)) or raw
     if raw.startswith(b"["):
         each = tree.get(EACH)
         if each is None:
@@ -134,6 +144,8 @@ def _capped(raw: bytes, items_max: int, depth: int) -> bytes:
     """A value whose lists have at most so many items, and say how many more there were."""
     if depth > DEPTH_MAX:
         return raw
+    if (held := _held(raw)) is not None:
+        return _in_string(raw, held, lambda inner: _capped(inner, items_max, depth + 1)) or raw
     if raw.startswith(b"["):
         items = [bytes(item) for item in _list.decode(raw)]
         inner = [_capped(item, items_max, depth + 1) for item in items[:items_max]]
@@ -147,6 +159,26 @@ def _capped(raw: bytes, items_max: int, depth: int) -> bytes:
     members = {name: bytes(value) for name, value in _object.decode(raw).items()}
     found = {name: _capped(value, items_max, depth + 1) for name, value in members.items()}
     return raw if all(found[name] is members[name] for name in members) else _object_of(found)
+
+
+def _held(raw: bytes) -> bytes | None:
+    """The JSON object or list that a string holds; None for any other value."""
+    if not raw.startswith(b'"'):
+        return None
+    text = _string.decode(raw).strip()
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        data = text.encode()
+        _any.decode(data)
+    except (UnicodeEncodeError, msgspec.DecodeError, RecursionError):
+        return None
+    return data
+
+
+def _in_string(raw: bytes, held: bytes, change: Callable[[bytes], bytes | None]) -> bytes | None:
+    found = change(held)
+    return raw if found is held else None if found is None else _encode(found.decode())
 
 
 def _object_of(members: dict[str, bytes]) -> bytes:

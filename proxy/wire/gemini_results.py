@@ -42,20 +42,33 @@ def edited(part: bytes, new: Content | None) -> bytes:
         return part
     members = object_of(part)
     response = object_of(members[RESULT])
-    name, _ = _said(response)
+    name, was = _said(response)
     if not new.keeps_other:
         response = {key: value for key, value in response.items() if key not in _OTHER}
-    response["response"] = _response("\n".join(new.texts), name, new)
+    text = "\n".join(new.texts)
+    response["response"] = _error(text) if new.is_error else _response(text, name, was)
     return envelope.join({**members, RESULT: envelope.join(response)})
 
 
-def _response(text: str, name: str, new: Content) -> bytes:
+def _error(text: str) -> bytes:
     data = text.strip().encode(errors="replace")
-    if new.is_error:
-        return envelope.join({"error": data if _is_object(data) else envelope.encode(text)})
-    if name and name != "error":
-        return envelope.join({name: data if _is_object(data) else envelope.encode(text)})
-    return data if _is_object(data) else envelope.join({"result": envelope.encode(text)})
+    return envelope.join({"error": data if _is_object(data) else envelope.encode(text)})
+
+
+def _response(text: str, name: str, was: bytes) -> bytes:
+    """In the member that wraps it; what was JSON there is JSON again, and what was a string is one."""
+    data = text.strip().encode(errors="replace")
+    if not name or name == "error":
+        return data if _is_object(data) else envelope.join({"result": envelope.encode(text)})
+    is_json = not was.startswith(b'"') and (_is_object(data) or _is_list(data))
+    return envelope.join({name: data if is_json else envelope.encode(text)})
+
+
+def _is_list(data: bytes) -> bool:
+    try:
+        return data.startswith(b"[") and isinstance(envelope.value_of(data), list)
+    except envelope.EnvelopeError:
+        return False
 
 
 def _is_object(data: bytes) -> bool:

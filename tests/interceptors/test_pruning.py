@@ -19,6 +19,13 @@ ORDER = (
 )
 
 
+PAID = '{"paid":1.50}'
+
+
+def quoted(text: str) -> str:
+    return orjson.dumps(text).decode()
+
+
 def keep(*paths: str, **more: Any) -> Upkeep:
     return Upkeep(keep=tuple(map(result_path, paths)), **more)
 
@@ -40,6 +47,17 @@ def drop(*paths: str, **more: Any) -> Upkeep:
         (keep("id"), '{"error": "gone", "trace": "x"}', '{"error": "gone", "trace": "x"}'),
         (keep("id"), '{"isError": true, "m": 1}', '{"isError": true, "m": 1}'),
         (keep("id"), '{"error": null, "id": 1}', '{"id":1}'),
+        (keep("paid"), f" {quoted(ORDER)}\n", quoted('{"paid":1.50}')),
+        (keep("of.paid"), f'{{"of": {quoted(ORDER)}, "x": 1}}', f'{{"of":{quoted(PAID)}}}'),
+        (keep("[*].text.paid"), f'[{{"type": "text", "text": {quoted(ORDER)}}}]', f'[{{"text":{quoted(PAID)}}}]'),
+        (keep("id.paid"), '{"id": "{no JSON"}', "{}"),
+        (keep("of"), f'{{"of": {quoted(ORDER)}}}', f'{{"of":{quoted(ORDER)}}}'),
+        (drop("of.x"), '{"of": "{\\"x\\": 1, \\"y\\": 2.0}"}', '{"of":"{\\"y\\":2.0}"}'),
+        (drop("of.z"), '{"of": "{\\"x\\": 1}", "a": 1}', '{"of":"{\\"x\\": 1}","a":1}'),
+        (Upkeep(max_items=1), '{"of": "[1.0, 2]"}', '{"of":"[1.0,\\"[1 more items left out]\\"]"}'),
+        (keep("id"), quoted('{"error": "gone"}'), quoted('{"error": "gone"}')),
+        (keep("id"), '"no JSON in it"', '"no JSON in it"'),
+        (keep("id"), '"{\\ud800}"', '"{\\ud800}"'),
         (keep("id"), "no JSON at all", "no JSON at all"),
         (keep("id"), '{"id": 1} and more', '{"id": 1} and more'),
         (drop("by", "lines[*].cost"), ORDER, '{"id":"A1","paid":1.50,"n":1e3,"lines":[{"sku":"x"},{}]}'),
