@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from interceptors.receipts import PolicyChanged
+from proxy.accepting import OrderlySite
 from proxy.admin.access import Persons, first_owner, remove_address, write_address
 from proxy.admin.app import Collaborators, admin_app
 from proxy.admin.decide import Deciding
@@ -166,7 +167,7 @@ class _Site:
 async def _start(stack: AsyncExitStack, runner: web.BaseRunner, address: Address) -> _Site:
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
-    await web.TCPSite(runner, address.host, address.port).start()
+    await OrderlySite(runner, address.host, address.port).start()
     return _Site(runner, Address(address.host, runner.addresses[0][1]))
 
 

@@ -45,10 +45,10 @@ class UpkeptTrouble(Trouble):
         reply = Trouble.script(self, asked)
         if not isinstance(reply.answer, Turn):
             return reply
-        return replace(reply, answer=replace(reply.answer, parts=tuple(map(_spread, reply.answer.parts))))
+        return replace(reply, answer=replace(reply.answer, parts=tuple(map(spread, reply.answer.parts))))
 
 
-def _spread(part: Any) -> Any:
+def spread(part: Any) -> Any:
     is_read = isinstance(part, Call) and part.name == READS[0]
     return replace(part, name=READS[len(part.arguments) % len(READS)]) if is_read else part
 

@@ -1,0 +1,24 @@
+"""A listening socket that lets go of nothing that it has taken."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiohttp import web
+
+_STEPS = 3
+"""Of the loop, from a connection that was accepted to its protocol, which can close it."""
+
+
+class OrderlySite(web.TCPSite):
+    """What was accepted just now is handed over before the server closes: asyncio would fail to, and leave the
+    connection open, with a client that waits for an answer on it."""
+
+    async def stop(self) -> None:
+        server, loop = self._server, asyncio.get_running_loop()
+        if isinstance(server, asyncio.Server):
+            for sock in server.sockets:
+                loop.remove_reader(sock.fileno())
+            for _ in range(_STEPS):
+                await asyncio.sleep(0)
+        await super().stop()
