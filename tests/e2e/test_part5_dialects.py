@@ -11,23 +11,20 @@ import sys
 from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e.test_part2_property import VARIANTS
 from tests.e2e.test_part5_property import POLICY
 from tests.e2e.upkeep import Clock
-from tests.e2e.upkept_lives import READS, edits_counted, spread
-from tests.e2e.upkept_wandering import UpkeptWandering
+from tests.e2e.upkept_lives import READS, edits_counted
+from tests.e2e.upkept_wandering import UpkeptModel, UpkeptWandering
 from tests.e2e.wanderers import WANDERERS, ByIdWanderer, ResponsesWanderer
-from tests.e2e.wandering import Model
 from tests.e2e.worlds import names, world
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from proxy.demo.turns import Turn
 
 TURNS = int(os.environ.get("CALLGATE_PROPERTY_TURNS", "30"))
 SEED = int(os.environ.get("CALLGATE_PROPERTY_SEED", "1"))
@@ -43,8 +40,8 @@ async def lives(folder: Path, name: str, seed: int, turns: int) -> Counter[str]:
         own = seed * 1000 + number
         variant, rules = VARIANTS[number % len(VARIANTS)]
         rules = replace(rules, allowed=rules.allowed | set(READS))
-        wanderer = spreading(WANDERERS[name])()
-        model, clock = Model(wanderer), Clock()
+        wanderer = WANDERERS[name]()
+        model, clock = UpkeptModel(wanderer), Clock()
         async with AsyncExitStack() as stack:
             stack.enter_context(edits_counted(clock, counts))
             if isinstance(wanderer, ResponsesWanderer):
@@ -61,17 +58,6 @@ async def lives(folder: Path, name: str, seed: int, turns: int) -> Counter[str]:
         assert not one.problems, f"{name}, seed {own}: {one.problems[0]}"
         number += 1
     return counts
-
-
-def spreading(kind: Any) -> Any:
-    """The same client, whose model reads by tools whose results hold for different times."""
-
-    class Spreading(kind):  # type: ignore[misc]
-        def sayable(self, turn: Turn) -> Turn:
-            said: Turn = kind.sayable(self, turn)
-            return replace(said, parts=tuple(map(spread, said.parts)))
-
-    return Spreading
 
 
 @pytest.mark.timeout(3600 if TURNS > 100 else 120)

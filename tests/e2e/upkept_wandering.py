@@ -4,21 +4,33 @@ that go out of date, and a client that loses results or keeps one whose call is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from proxy.demo.turns import Turn
 from tests.e2e.mouths import Called
-from tests.e2e.upkept_lives import _PAGE
+from tests.e2e.upkept_lives import _PAGE, spread
 from tests.e2e.wanderers import ByIdWanderer
-from tests.e2e.wandering import Wandering
+from tests.e2e.wandering import Model, Wandering
 
 if TYPE_CHECKING:
-    from proxy.demo.turns import Turn
+    from proxy.demo.turns import Asked, Reply
     from tests.e2e.mouths import Entry
     from tests.e2e.upkeep import Clock
+
+
+class UpkeptModel(Model):
+    """It reads by tools whose results hold for different times."""
+
+    def __call__(self, asked: Asked) -> Reply:
+        reply = Model.__call__(self, asked)
+        if isinstance(reply.answer, Turn):
+            self.said[-1] = turn = replace(reply.answer, parts=tuple(map(spread, reply.answer.parts)))
+            return replace(reply, answer=turn)
+        return reply
 
 
 @dataclass(slots=True)
