@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,6 +23,8 @@ class Edit(Enum):
     NOTICE = "notice"  # the newest result says which earlier ones are out of date
     UNANSWERED = "unanswered"  # a call without a result got one
     ORPHAN = "orphan"  # a result without a call was left out
+    COMPACTED = "compacted"  # a matter that is closed became a summary
+    NOT_COMPACTED = "not_compacted"  # what the provider keeps cannot be summed up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,3 +47,19 @@ class Edited:
     tokens_saved: int = 0  # as the request's tokens are estimated
     identity: str | None = None
     subject: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compacted(Edited):
+    """Matters became summaries, `count` of them. The tokens are those of the request without these summaries and with
+    them, estimated.
+    """
+
+    tokens_before: int
+    tokens_after: int
+
+
+def compacted(edited: Edited, before: int, after: int) -> Compacted:
+    """The same record, which tells of the tokens too."""
+    told = {each.name: getattr(edited, each.name) for each in fields(edited)}
+    return Compacted(**told, tokens_before=before, tokens_after=after)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from policies.expressions import EACH
 from policies.spelling import duration_text
-from policies.upkeep import BrokenPairs, ServerHeld, ages
+from policies.upkeep import BrokenPairs, ServerHeld, ages, needs_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,11 @@ _BROKEN: Final = {
 _HELD: Final = {
     ServerHeld.REFUSE: "A request whose history the provider keeps is refused: what is old in it could not be told.",
     ServerHeld.NOTICE: "Where the provider keeps the history, each new message says that what was read before is old.",
+}
+
+_HELD_WHOLE: Final = {
+    ServerHeld.REFUSE: "A request whose history the provider keeps is refused: nothing in it could be summed up.",
+    ServerHeld.NOTICE: "Where the provider keeps the history, nothing in it is summed up, and a record says so.",
 }
 
 
@@ -48,6 +53,8 @@ def upkeep_lines(tool: Tool) -> Iterator[str]:
         yield f"  It reads the {kind} that {_spelled(('args', *path))} names: a write to that outdates its result."
     for kind, path in upkeep.writes.items():
         yield f"  It changes the {kind} that {_spelled(('args', *path))} names."
+    if upkeep.closes_topic:
+        yield "  A call of it ends a matter, which may then become a summary."
 
 
 def gather_line(tool: Tool) -> Iterator[str]:
@@ -67,8 +74,12 @@ def history_lines(policy: Policy) -> Iterator[str]:
         yield f"After a pause of more than {duration_text(pause)}, what was read before it is asked for again."
     if policy.history.broken_pairs is not None:
         yield _BROKEN[policy.history.broken_pairs]
+    if (tokens := policy.history.compact_above) is not None:
+        yield f"Past some {tokens} tokens of a request, matters that are closed become summaries built from receipts."
     if ages(policy):
         yield _HELD[policy.history.server_held]
+    elif needs_whole(policy):
+        yield _HELD_WHOLE[policy.history.server_held]
 
 
 def _all(paths: tuple[Path, ...]) -> str:

@@ -41,7 +41,7 @@ class Upkeep:
 
     `errors`: the tool's own rules, which come before the built-in ones; None where results are taken as they are.
     `reads` and `writes` name things by paths into the arguments, each with the kind of thing that it is.
-    `gather` are facts of the tool that a person gets with the case.
+    `gather` are facts of the tool that a person gets with the case. A call of one that `closes_topic` ends a matter.
     """
 
     keep: tuple[Path, ...] = ()
@@ -53,6 +53,7 @@ class Upkeep:
     reads: Mapping[str, Path] = field(default_factory=dict)
     writes: Mapping[str, Path] = field(default_factory=dict)
     gather: tuple[str, ...] = ()
+    closes_topic: bool = False
 
     @property
     def prunes(self) -> bool:
@@ -88,16 +89,18 @@ class ServerHeld(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HistoryRules:
-    """What holds for the whole conversation. Without `broken_pairs` they go up as they came."""
+    """What holds for the whole conversation. Without `broken_pairs` they go up as they came. `compact_above` is in
+    tokens."""
 
     resume_after: timedelta | None = None
     broken_pairs: BrokenPairs | None = None
     server_held: ServerHeld = ServerHeld.REFUSE
+    compact_above: int | None = None
 
     @property
     def is_used(self) -> bool:
         """Whether anything here needs the conversation to be read."""
-        return self.resume_after is not None or self.broken_pairs is not None
+        return (self.resume_after, self.broken_pairs, self.compact_above) != (None, None, None)
 
 
 NO_RULES = HistoryRules()
@@ -106,3 +109,8 @@ NO_RULES = HistoryRules()
 def ages(policy: Policy) -> bool:
     """Whether any result can go out of date under this policy."""
     return policy.history.resume_after is not None or any(tool.upkeep.ages for tool in policy.tools.values())
+
+
+def needs_whole(policy: Policy) -> bool:
+    """Whether anything of this policy can be done only where the client sends the whole history."""
+    return ages(policy) or policy.history.compact_above is not None

@@ -11,10 +11,12 @@ from proxy.courier import Courier
 from proxy.delivery import Delivery
 from proxy.facts_reader import FactsReader
 from proxy.history.keeper import Histories
+from proxy.history.receipts import Receipts
 from proxy.judge import Judge
 from proxy.ledger.edits import EditVault
 from proxy.ledger.keeper import Ledger
 from proxy.ledger.materials import Materials
+from proxy.ledger.notes import NoteVault
 from proxy.ledger.vault import Vault
 from proxy.logs import Event
 from proxy.webhooks import Sender
@@ -88,4 +90,5 @@ async def make_deciders(stack: AsyncExitStack, settings: Settings, connected: Co
         logs=logs,
         failed=metrics.store_failed,
     )
-    return Deciders(judge, Ledger(vault, utc_now, failed), Histories(EditVault(vault), utc_now), courier)
+    histories = Histories(EditVault(vault), utc_now, Receipts(store, NoteVault(vault)))
+    return Deciders(judge, Ledger(vault, utc_now, failed), histories, courier)

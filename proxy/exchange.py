@@ -39,7 +39,6 @@ from proxy.summary import Ending, Summary
 from proxy.verdicts import Verdicts
 from proxy.wire.dialect import Fault
 from proxy.wire.events import Breach, Content, Key
-from proxy.wire.sse import Frame
 from proxy.wire.texts import Hearing
 
 if TYPE_CHECKING:
@@ -165,7 +164,7 @@ class Exchange:
         await self._flush()
 
     async def _pump_leg(self, leg: int) -> None:
-        framer = self._dialect.framing.framer(self._limits.held_bytes_max)
+        framer = self._onward.framer(self._limits.held_bytes_max)
         while self._is_on(leg) and (data := await self._next_bytes()):
             for frame in framer.feed(data):
                 await self._carry_out(self._gate.receive(leg, frame))
@@ -201,13 +200,13 @@ class Exchange:
                 await self._fail(error.fault, str(error))
                 return
             if body:
-                await self._carry_out(self._gate.receive(leg, Frame(body, None, body)))
+                await self._carry_out(self._gate.receive(leg, self._onward.whole(body)))
             await self._carry_out(self._gate.end(leg))
         await self._carry_out(self._gate.close())
         is_broken = self.summary.ending is Ending.BROKEN
         status = Fault.UPSTREAM_FAILED.value if is_broken else self._upstream.status
         self.summary.status = status
-        await self._onward.keep_shown(self._scene)
+        await self._onward.keep_shown(self._scene, self._verdicts.taken)
         await self._down.send(status, self._headers)
         self._verdicts.left()
 
@@ -362,7 +361,7 @@ class Exchange:
     async def _flush(self) -> None:
         """One write of all that may leave."""
         self._holds(self._gate.held_bytes)
-        await self._onward.keep_shown(self._scene)
+        await self._onward.keep_shown(self._scene, self._verdicts.taken)
         if await self._down.flush():
             self._verdicts.left()
 

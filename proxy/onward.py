@@ -8,14 +8,15 @@ from proxy.answers import injects, may_hear_model
 from proxy.handover import hands_over
 from proxy.ledger.hidden import Refusal
 from proxy.ledger.items import collapsed
-from proxy.ledger.vault import new_hidden_id
+from proxy.ledger.vault import LedgerError, new_hidden_id
 from proxy.turn_memory import TurnMemory
 from proxy.wire.registry import SIGNED
 from proxy.wire.seal import both_marks
+from proxy.wire.sse import Frame
 from proxy.wire.turn import Shows
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     import aiohttp
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from proxy.policy_source import Revision
     from proxy.turn_memory import Remembered
     from proxy.wire.dialect import Dialect, Writer
+    from proxy.wire.framing import Framer
 
 
 class Onward:
@@ -39,7 +41,7 @@ class Onward:
         open_leg: Callable[[bytes], Awaitable[aiohttp.ClientResponse | None]],
     ) -> None:
         self._dialect = dialect
-        self._prepared = prepared
+        self._prepared, self._noting = prepared, prepared.noting
         self._ledger = ledger
         self._open_leg = open_leg
         self._mark = ""
@@ -117,8 +119,23 @@ class Onward:
             self._shows.append(writer)
         return writer
 
-    async def keep_shown(self, scene: Scene) -> None:
-        """Before the end of an answer leaves: what later requests may name of it."""
+    def framer(self, frame_bytes_max: int) -> Framer:
+        """One for the present leg. The first one tells what the request cost."""
+        framer = self._dialect.framing.framer(frame_bytes_max)
+        return framer if self._noting is None or self.legs else self._noting.tapped(framer)
+
+    def whole(self, body: bytes) -> Frame:
+        """A JSON body as the one frame of its leg."""
+        frame = Frame(body, None, body)
+        return frame if self._noting is None or self.legs else self._noting.saw(frame)
+
+    async def keep_shown(self, scene: Scene, judgments: Sequence[Judgment] = ()) -> None:
+        """Before the end of an answer leaves: what later requests may name of it, and what was refused in it."""
+        if self._noting is not None:
+            try:
+                await self._noting.note(judgments, scene.exchange)
+            except LedgerError as error:
+                self._ledger.failed(str(error))
         for writer in self._shows:
             if items := writer.shown():
                 await self._ledger.items.keep(items, self._hidden, scene.tenant, scene.subject)

@@ -68,6 +68,6 @@ async def prepare(services: Services, dialect: Dialect, body: bytes, passage: Pa
         raise RefusedError(Fault.OVERLOADED, "history_unavailable", message) from None
     passage.goes_up(prepared, upward.taken_out)
     up = body if upward.body is prepared.client_body else collapsed(dialect, upward.body)
-    if upward.body is not prepared.body or upward.mark:
-        prepared = replace(prepared, body=upward.body, edits=upward.mark)
+    if upward.body is not prepared.body or upward.mark or upward.noting is not None:
+        prepared = replace(prepared, body=upward.body, edits=upward.mark, noting=upward.noting)
     return Ready(up, prepared, heard, upward)

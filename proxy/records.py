@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interceptors.edits import compacted
 from interceptors.receipts import (
     AbortCause,
     Aborted,
@@ -108,8 +109,11 @@ def edited(prepared: Prepared, upward: Upward, scene: Scene, now: datetime) -> l
     again."""
     taken_out = prepared.taken_out + upward.taken_out
     done = {Edit.THINKING_TAKEN_OUT: taken_out, Edit.NOT_PUT_BACK: prepared.ambiguous, **upward.fresh}
-    return [
-        Edited(
+    records: list[Record] = []
+    for edit, count in done.items():
+        if not count:
+            continue
+        told = Edited(
             receipt=new_receipt_id(now),
             time=now,
             exchange=scene.exchange,
@@ -123,6 +127,6 @@ def edited(prepared: Prepared, upward: Upward, scene: Scene, now: datetime) -> l
             identity=scene.identity,
             subject=scene.subject,
         )
-        for edit, count in done.items()
-        if count
-    ]
+        is_compacted = edit is Edit.COMPACTED
+        records.append(compacted(told, upward.tokens_before, upward.tokens_after) if is_compacted else told)
+    return records

@@ -33,6 +33,7 @@ TOP: Final = (
     "resume_after",
     "broken_pairs",
     "server_held",
+    "compact_above",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
@@ -65,6 +66,7 @@ TOOL: Final = (
     "escalate_with",
     "reads",
     "writes",
+    "closes_topic",
 )
 DEFAULTS: Final = (
     "effect",
@@ -142,7 +144,6 @@ RULINGS: Final = ("forbid", "escalate", "clarify")
 
 LATER: Final = frozenset(
     {
-        "compact_above",
         "currency",
         "handoff",
         "sql",

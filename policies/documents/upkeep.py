@@ -1,4 +1,5 @@
-"""What a tool says of its results on their way up: the keys of `result` beside `fields`, `reads` and `writes`."""
+"""What a tool says of the history on its way up: the keys of `result` beside `fields`, and `reads`, `writes`,
+`closes_topic`."""
 
 from __future__ import annotations
 
@@ -50,6 +51,9 @@ def with_upkeep(tool: Tool, mapping: MappingNode, place: Place, problems: Proble
     if things["writes"] and tool.effect is ToolEffect.READ:
         with problems.collect():
             mapping.require("writes").fail("a tool that writes has the effect write")
+    with problems.collect():
+        if (node := mapping.get("closes_topic")) is not None:
+            found = replace(found, closes_topic=node.boolean())
     found = replace(found, reads=things["reads"], writes=things["writes"])
     return replace(tool, upkeep=replace(found, gather=_gather(mapping.get("escalation"))))
 

@@ -18,8 +18,9 @@ TOP_FORMS: Final[Mapping[str, Any]] = {
     "resume_after": _DURATION,
     "broken_pairs": {"enum": [each.value for each in BrokenPairs]},
     "server_held": {"enum": [each.value for each in ServerHeld]},
+    "compact_above": {"type": "integer", "minimum": 100, "maximum": 10_000_000},
 }
-TOOL_FORMS: Final[Mapping[str, Any]] = {"reads": _NAMED, "writes": _NAMED}
+TOOL_FORMS: Final[Mapping[str, Any]] = {"reads": _NAMED, "writes": _NAMED, "closes_topic": {"type": "boolean"}}
 FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
     "RESULT": {
         "keep": _PATHS,
@@ -43,11 +44,13 @@ def forms(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 TOP_WORDS: Final[Mapping[str, str]] = {
     "resume_after": "After so long a pause, what tools read before it is asked for again.",
     "broken_pairs": "What becomes of a request in which a call has no result, or a result no call.",
-    "server_held": "What becomes of a request whose history the provider keeps, where results can go out of date.",
+    "server_held": "What becomes of a request whose history the provider keeps, under a policy that edits what is old.",
+    "compact_above": "Past so many tokens, estimated, matters that are closed become summaries built from receipts.",
 }
 TOOL_WORDS: Final[Mapping[str, str]] = {
     "reads": "The things that its result tells of, each named by an argument.",
     "writes": "The things that it changes: what was read of them before is out of date.",
+    "closes_topic": "A call of it ends a matter, as a write that was executed does.",
 }
 WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "RESULT": {

@@ -47,6 +47,8 @@ UNSEEN: Final[Mapping[str, str]] = {
     "resume_after": _ONLY_THE_HISTORY,
     "broken_pairs": _ONLY_THE_HISTORY,
     "server_held": _ONLY_THE_HISTORY,
+    "compact_above": _ONLY_THE_HISTORY,
+    "closes_topic": _ONLY_THE_HISTORY,
 }
 """Keys that no case of a suite can see, each with why. Nothing below them is made wrong either."""
 EXPRESSIONS: Final = frozenset(

@@ -51,7 +51,8 @@ def decide(
     if view.transcript.is_continued:
         return _of_held(view, newest, policy, own, now)
     known = Known.of(before)
-    calls = done(view, before, answered)
+    gone_until = max((each.last for decision in before.values() for each in decision.stretches), default=-1)
+    calls = [each for each in done(view, before, answered) if each.turn > gone_until]
     if not view.turns[newest].results:
         read = [each for each in stale(policy, calls, since(before, now)) if each.turn not in view.unread]
         old = [each for each in read if _pair(each) not in known.replaced]

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
 from interceptors.edits import Edit
 from policies.upkeep import BrokenPairs
+from proxy.history.compacting import summed_up
 from proxy.history.deciding import decide, first_sight, uses
-from proxy.history.pairs import broken, known_pairs, mended, refuse_broken, repairs
+from proxy.history.lifting import Request, Subject, Upward
+from proxy.history.noting import Noting
+from proxy.history.pairs import broken, known_pairs, mended, refuse_broken
 from proxy.history.sent import Sent
 from proxy.history.server_held import refuse_held
-from proxy.history.view import View, edited
+from proxy.history.tokens import Rates, estimated
+from proxy.history.view import View
 from proxy.ledger.edits import Decision, Where
 from proxy.ledger.hidden import root_of
 from proxy.ledger.outline import Outlines
@@ -31,54 +35,27 @@ if TYPE_CHECKING:
 
     from policies.model import Policy
     from proxy.clock import Clock
+    from proxy.history.compacting import Accounts, Overlong
+    from proxy.history.receipts import Receipts
     from proxy.ledger.edits import EditVault, PairEdit
-    from proxy.ledger.hidden import Asker
     from proxy.ledger.outline import Outline
     from proxy.wire.dialect import Dialect
     from proxy.wire.transcript import Transcript
 
-BYTES_A_TOKEN = 4
-"""Of JSON in English, where nothing better is known."""
+__all__ = ["Histories", "Subject", "Upward"]
+
 _LONG_AGO = Decision(0.0)
 """Of a place that went up as it came, nobody knows when."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Whose request it is, and the calls in it whose results are the gate's own."""
-
-    tenant: str
-    asker: Asker
-    answered: frozenset[str] = frozenset()
-    client_body: bytes = b""  # as the client sent it: the places that it knows
-    is_sealed: bool = True  # whether its thinking may depend on edits
-
-
-@dataclass(frozen=True, slots=True)
-class Upward:
-    """A request as it goes up. `mark` names its edits, for the thinking of the answer. `fresh` counts what was decided
-    for the first time; `bytes_saved` is what the body is shorter than it came; `taken_out` are thinking blocks.
-    """
-
-    body: bytes
-    mark: str = ""
-    where: Where | None = None
-    decision: Decision | None = None
-    fresh: Mapping[Edit, int] = field(default_factory=dict)
-    bytes_saved: int = 0
-    taken_out: int = 0
-
-    @property
-    def tokens_saved(self) -> int:
-        return self.bytes_saved // BYTES_A_TOKEN
-
-
 class Histories:
-    """One for the process."""
+    """One for the process. Without `receipts` nothing is summed up."""
 
-    def __init__(self, vault: EditVault, clock: Clock) -> None:
+    def __init__(self, vault: EditVault, clock: Clock, receipts: Receipts | None = None) -> None:
         self._vault = vault
         self._clock = clock
+        self._receipts = receipts
+        self._rates = Rates()
         self._outlines = Outlines(with_calls=True)
         self._generation = 0
         self._sent = Sent()
@@ -91,13 +68,21 @@ class Histories:
             envelope.EnvelopeError: its messages cannot be read.
             BrokenPairsError, ServerHeldError: the policy refuses it.
             LedgerError: what was decided before cannot be read, or what is decided now not be kept.
+            StoreError: the receipts of what is summed up cannot be read.
         """
         is_used = uses(policy)
         if not is_used and self._vault.is_empty() and not (subject.is_sealed and may_be_sealed(body)):
             return self._as_it_came(body, subject)
-        return await asyncio.to_thread(self._lifted, dialect, body, policy, subject, is_used=is_used)
+        found = await asyncio.to_thread(self._lifted, dialect, body, policy, subject, is_used=is_used)
+        if isinstance(found, Upward):
+            return found
+        assert self._receipts is not None, "nothing else finds what is too long"
+        known = await self._receipts.accounts(subject.tenant, subject.asker.subject, found.of)
+        return await asyncio.to_thread(self._compacted, found, known)
 
-    def _lifted(self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject, *, is_used: bool) -> Upward:
+    def _lifted(
+        self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject, *, is_used: bool
+    ) -> Upward | Overlong:
         transcript = dialect.continuation.transcript(body)
         is_plain = not is_used and not may_be_sealed(body)
         if is_plain and not self._vault.knows(subject.tenant, root_of(transcript.opening())):
@@ -113,20 +98,53 @@ class Histories:
         refuse_held(view, policy)
         pairs = known_pairs(decisions.values())
         mends = self._mends(dialect, view, policy, subject, pairs)
-        newest, fresh, where = view.newest, None, None
-        if newest is not None and (is_used or decisions):
+        newest = view.newest
+        decided = None if newest is None else decisions.pop(newest, None)
+        where = None
+        if newest is not None and (is_used or decisions or decided is not None):
             where = Where(subject.tenant, view.places[newest], view.root, subject.asker.subject)
-            if newest not in decisions:
-                fresh = self._decided(view, body, policy, subject, decisions, now)
-                before = {view.places[number]: each for number, each in fresh.items() if number != newest}
-                own = replace(fresh[newest], pairs=mends)
-                decisions |= fresh | {newest: self._vault.decide(where, own, now, before)}
-        found = edited(view, decisions, repairs([*mends, *pairs.values()]))
-        changed = transcript.body(found.messages) if found.is_changed else body
-        counts = _counts([] if fresh is None else [decisions[number] for number in fresh], mends)
-        decision = decisions.get(newest) if newest is not None else None
-        saved = max(0, len(body) - len(changed))
-        return Upward(changed, found.mark, where, decision, counts, saved, found.taken_out)
+        request = Request(dialect, body, policy, subject, view, decisions, mends, pairs, where, now)
+        if newest is None or where is None or decided is not None:
+            return self._upward(request, decided)
+        fresh = self._decided(view, body, policy, subject, decisions, now)
+        own = replace(fresh.pop(newest), pairs=mends)
+        if policy.history.compact_above is not None and self._sent.at(subject.tenant, body) is None:
+            own = replace(own, rate=self._rates.of(subject.tenant, view.places[:newest], decisions), notes=True)
+            if self._receipts is not None and (long := self._receipts.overlong(request, own, fresh)) is not None:
+                return long
+        return self._kept(request, own, fresh)
+
+    def _compacted(self, found: Overlong, known: Accounts) -> Upward:
+        """The request with its closed matters summed up."""
+        own, stretches = found.own, summed_up(found.request, found.of, known)
+        if stretches:
+            results = tuple(each for each in own.results if each.turn > stretches[-1].last)
+            own = replace(own, results=results, stretches=stretches)
+        return self._kept(found.request, own, found.before, found.tokens)
+
+    def _kept(self, request: Request, own: Decision, before: Mapping[int, Decision], tokens: int = 0) -> Upward:
+        """The request as was decided of it first, by whoever it was; what was decided now is kept."""
+        assert request.where is not None, "something is decided of it"
+        places = {request.view.places[number]: each for number, each in before.items()}
+        decision = self._vault.decide(request.where, own, request.now, places)
+        request = replaced(request, before={**request.before, **before})
+        return self._upward(request, decision, [*before.values(), decision], tokens)
+
+    def _upward(
+        self, request: Request, decision: Decision | None, fresh: Iterable[Decision] = (), tokens: int = 0
+    ) -> Upward:
+        found, changed = request.with_edits(decision)
+        counts = _counts(fresh, request.mends)
+        if fresh and request.is_held_whole:
+            counts[Edit.NOT_COMPACTED] += 1
+        noting, after = None, 0
+        if decision is not None and decision.notes and request.where is not None and self._receipts is not None:
+            name = request.subject.asker.conversation
+            noting = Noting(self._receipts.notes, self._rates, self._clock, request.where, name, len(changed))
+            after = estimated(len(changed), decision.rate) if tokens and decision.stretches else 0
+        saved = max(0, len(request.body) - len(changed))
+        where, before = request.where, tokens if after else 0
+        return Upward(changed, found.mark, where, decision, +counts, saved, found.taken_out, before, after, noting)
 
     def _as_it_came(self, body: bytes, subject: Subject) -> Upward:
         self._sent.add(subject.tenant, body, self._clock().timestamp())
@@ -185,13 +203,14 @@ class Histories:
         return self._outlines.of(owner, transcript, dialect.continuation.transcript)
 
 
-def _counts(fresh: Iterable[Decision], mends: Iterable[PairEdit]) -> Mapping[Edit, int]:
+def _counts(fresh: Iterable[Decision], mends: Iterable[PairEdit]) -> Counter[Edit]:
     """What was decided for the first time; pairs are mended anew wherever a policy before did not."""
     counts: Counter[Edit] = Counter()
     for decision in fresh:
         counts.update(Edit(each.why) for each in decision.results)
         counts[Edit.NOTICE] += bool(decision.notice)
+        counts[Edit.COMPACTED] += len(decision.stretches)
     for each in mends:
         counts[Edit.ORPHAN] += sum(each.dropped)
         counts[Edit.UNANSWERED] += len(each.added)
-    return +counts
+    return counts

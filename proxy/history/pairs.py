@@ -62,7 +62,7 @@ def broken(view: View) -> Broken:
     is_adjacent = view.transcript.is_adjacent
     for number, turn in enumerate(view.turns):
         if turn.side is Side.ASSISTANT:
-            open_calls += [(number, call) for call in turn.calls if is_adjacent or _wants(call)]
+            open_calls += [(number, call) for call in turn.calls if is_adjacent or wants_result(call)]
             continue
         dropped = []
         for result in turn.results:
@@ -135,7 +135,7 @@ def _answers(result: str, call: CallSeen) -> bool:
     return result == name_of(call)
 
 
-def _wants(call: CallSeen) -> bool:
+def wants_result(call: CallSeen) -> bool:
     """Whether the provider misses a result of a call of this kind, and there is one that the gate can write. What asks
     for an approval may wait."""
     return call.kind in CALL_KINDS and call.kind != APPROVAL
@@ -149,7 +149,7 @@ def _may_answer(view: View, result: str) -> bool:
     if view.transcript.is_adjacent:
         return False
     return any(_names_item(message) for message in view.transcript.messages) or any(
-        result == call.id for turn in view.turns for call in turn.calls if not _wants(call)
+        result == call.id for turn in view.turns for call in turn.calls if not wants_result(call)
     )
 
 

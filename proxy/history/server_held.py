@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from policies.upkeep import ServerHeld, ages
+from policies.upkeep import ServerHeld, ages, needs_whole
 from proxy.wire import envelope
 
 if TYPE_CHECKING:
@@ -13,15 +13,18 @@ if TYPE_CHECKING:
 
 
 class ServerHeldError(envelope.EnvelopeError):
-    """The request goes on with what the provider keeps, under a policy by which results go out of date."""
+    """The request goes on with what the provider keeps, under a policy that edits what is old."""
 
     reason = "server_held"
 
 
 def refuse_held(view: View, policy: Policy) -> None:
     """Raises `ServerHeldError` where the policy says so."""
-    if view.transcript.is_continued and policy.history.server_held is ServerHeld.REFUSE and ages(policy):
+    if view.transcript.is_continued and policy.history.server_held is ServerHeld.REFUSE and needs_whole(policy):
+        what = (
+            "nobody can tell which results in it are out of date" if ages(policy) else "nothing in it can be summed up"
+        )
         raise ServerHeldError(
-            "the provider keeps the history of this conversation, so that nobody can tell which results in it are out "
-            "of date: send the whole history with each request"
+            f"the provider keeps the history of this conversation, so that {what}: send the whole history with each "
+            "request"
         )

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from interceptors.compaction import ANSWER
 from interceptors.edits import Edit
 from proxy.ledger.hidden import root_of
 from proxy.ledger.outline import outlined
@@ -14,9 +15,9 @@ from proxy.wire.seal import edit_mark
 from proxy.wire.transcript import Content, Side
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from proxy.ledger.edits import Decision, ResultEdit
+    from proxy.ledger.edits import Decision, ResultEdit, Stretch
     from proxy.ledger.outline import Outline, Step
     from proxy.wire.transcript import HiddenResult, Transcript
 
@@ -88,15 +89,27 @@ class _State:
         self.mark = edit_mark(self._hash.hexdigest()[:_STATE_LENGTH])
 
 
-def edited(view: View, decisions: Mapping[int, Decision], repairs: Mapping[int, Repair]) -> Edited:
+def edited(
+    view: View,
+    decisions: Mapping[int, Decision],
+    repairs: Mapping[int, Repair],
+    said: Callable[[str], bytes] | None = None,
+) -> Edited:
     """The history with what was decided at its places, and with its pairs repaired. Thinking that depends on other
-    edits than these is taken out (WIRE.md 1.7)."""
+    edits than these is taken out (WIRE.md 1.7). `said` makes a message of the assistant's, which summaries need."""
+    summaries = {each.first: each for decision in decisions.values() for each in decision.stretches}
     results = _results(decisions)
     touched = {*results, *repairs, *(number for number, each in decisions.items() if each.notice)}
     found, state = Edited(), _State()
     messages = view.transcript.messages
     copied = 0  # of the messages; those of turns that nothing is done to are taken in runs
+    last = -1  # of the turns that are summed up
     for number, turn in enumerate(view.turns):
+        if (stretch := summaries.get(number)) is not None and number > last:
+            found.messages += [*messages[copied : turn.first], *_summed_up(view, stretch, said, found, state)]
+            last, copied = stretch.last, view.turns[stretch.last].last + 1
+        if number <= last:
+            continue
         if turn.side is Side.ASSISTANT:
             raw, is_same = _opened(view.transcript, messages[turn.first : turn.last + 1], state.mark, found)
             if (behind := repairs.get(number)) is not None:
@@ -116,6 +129,19 @@ def edited(view: View, decisions: Mapping[int, Decision], repairs: Mapping[int, 
     found.messages += messages[copied:]
     found.mark = state.mark if view.transcript.is_bound else ""
     return found
+
+
+def _summed_up(
+    view: View, stretch: Stretch, said: Callable[[str], bytes] | None, found: Edited, state: _State
+) -> list[bytes]:
+    """Turns of both sides, since those before and behind are of both, too; what the system says in between stays."""
+    assert said is not None, "who has summaries can say them"
+    found.counts[Edit.COMPACTED] += 1
+    state.add(Edit.COMPACTED.value, stretch.text)
+    first, last = view.turns[stretch.first].first, view.turns[stretch.last].last
+    between = [turn for turn in view.all_turns if turn.side is Side.SYSTEM and first < turn.first < last]
+    kept = [message for turn in between for message in view.transcript.messages[turn.first : turn.last + 1]]
+    return [view.transcript.reminder(stretch.text), said(ANSWER), *kept]
 
 
 def _results(decisions: Mapping[int, Decision]) -> dict[int, dict[str, ResultEdit]]:

@@ -63,11 +63,32 @@ class PairEdit(msgspec.Struct, frozen=True, array_like=True):
     dropped: tuple[bool, ...] = ()
 
 
+class Stretch(msgspec.Struct, frozen=True, array_like=True):
+    """The turns from `first` to `last`, both included, are one text: a matter that is closed."""
+
+    first: int
+    last: int
+    text: str
+
+
+class Rate(msgspec.Struct, frozen=True, array_like=True):
+    """So many tokens the provider counted in a request of so many bytes; both 0 where it is not known."""
+
+    size: int = 0
+    tokens: int = 0
+
+
+UNRATED = Rate()
+
+
 class Decision(msgspec.Struct, frozen=True, array_like=True):
     """Of one place. `at` is when it was made, in seconds: when its results first went up.
 
     `notice` stands before the content of the result of the call `noticed`, in the place's own turn, or behind that turn
     where no call is named; it was said of the results in `told`, each a turn and a call.
+
+    `stretches` follow each other, and those of earlier places stand before them. `rate` is what was known then;
+    `notes`: calls that are refused in the answer are noted.
     """
 
     at: float
@@ -76,6 +97,9 @@ class Decision(msgspec.Struct, frozen=True, array_like=True):
     notice: str = ""
     told: tuple[tuple[int, str], ...] = ()
     pairs: tuple[PairEdit, ...] = ()
+    stretches: tuple[Stretch, ...] = ()
+    rate: Rate = UNRATED
+    notes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +192,9 @@ class EditVault:
         ends = rows([*all_places[-1:], *all_places[:1]])
         with self._vault.using() as connection:
             if any(connection.execute(asked, row[1:]).fetchone() for row in ends):
-                connection.executemany("UPDATE edits SET expires = ? WHERE place = ? AND expires < ?", rows(all_places))
+                for table in ("edits", "notes"):  # what is noted lies under the names of the same places
+                    touched = f"UPDATE {table} SET expires = ? WHERE place = ? AND expires < ?"  # noqa: S608 - own words
+                    connection.executemany(touched, rows(all_places))
 
     def _rows(self, names: Sequence[bytes]) -> Iterable[tuple[bytes, bytes]]:
         for first in range(0, len(names), _PLACES_A_QUESTION):

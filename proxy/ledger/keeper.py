@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from proxy.clock import Clock
+    from proxy.history.noting import Noting
     from proxy.ledger.outline import Outline, Place
     from proxy.turn_memory import Remembered
     from proxy.wire.dialect import Dialect
@@ -55,6 +56,7 @@ class Prepared:
     used_once: tuple[Hidden, ...] = ()
     edits: str = ""  # the mark of all edits of the history, which what the model thinks now depends on
     is_sealed: bool = False  # whether its thinking may bear seals of edits
+    noting: Noting | None = None  # hears of the answer what a later summary of the conversation needs
 
     @property
     def seal(self) -> str:

@@ -1,5 +1,5 @@
-"""The tables of the ledger: what is hidden and edited in conversations, what was shown under which id, and what
-approved calls are delivered with."""
+"""The tables of the ledger: what is hidden and edited in conversations, what was refused in them, what was shown under
+which id, and what approved calls are delivered with."""
 
 from __future__ import annotations
 
@@ -30,4 +30,10 @@ CREATE TABLE IF NOT EXISTS edits (
 CREATE INDEX IF NOT EXISTS edits_root ON edits (root);
 CREATE INDEX IF NOT EXISTS edits_subject ON edits (subject) WHERE subject <> '';
 CREATE INDEX IF NOT EXISTS edits_expires ON edits (expires);
+CREATE TABLE IF NOT EXISTS notes (
+    place BLOB NOT NULL, receipt TEXT NOT NULL, subject TEXT NOT NULL, expires REAL NOT NULL, sealed BLOB NOT NULL,
+    PRIMARY KEY (place, receipt)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS notes_subject ON notes (subject) WHERE subject <> '';
+CREATE INDEX IF NOT EXISTS notes_expires ON notes (expires);
 """

@@ -35,7 +35,7 @@ _FLAG_FILE = "ledger.flag"
 _NONCE_BYTES = 12
 _BUSY_MS = 5000
 VERSION = 1
-_TABLES = ("hidden", "edits", "items", "materials")
+_TABLES = ("hidden", "edits", "notes", "items", "materials")
 
 
 class Kept(IntFlag):

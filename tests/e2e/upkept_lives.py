@@ -194,8 +194,8 @@ def edits_counted(clock: Clock, counts: Counter[str]) -> Iterator[None]:
     """Every gate goes by this clock; what it decides is counted."""
     begin, lift = Histories.__init__, Histories.lift
 
-    def begun(self: Histories, vault: Any, _clock: Any) -> None:
-        begin(self, vault, clock)
+    def begun(self: Histories, vault: Any, _clock: Any, *more: Any) -> None:
+        begin(self, vault, clock, *more)
 
     async def lifted(self: Histories, *args: Any) -> Upward:
         found = await lift(self, *args)

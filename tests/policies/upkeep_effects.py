@@ -11,6 +11,8 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
     ("TOP", "resume_after"): ("", "resume_after: 30m\n"),
     ("TOP", "broken_pairs"): ("broken_pairs: repair\n", "broken_pairs: refuse\n"),
     ("TOP", "server_held"): ("resume_after: 30m\n", "resume_after: 30m\nserver_held: notice\n"),
+    ("TOP", "compact_above"): ("", "compact_above: 4000\n"),
+    ("TOOL", "closes_topic"): (READ % "", READ % ", closes_topic: true"),
     ("TOOL", "reads"): (READ % "", READ % ", reads: {order: args.a}"),
     ("TOOL", "writes"): (WRITE % "", WRITE % ", writes: {order: args.a}"),
     ("RESULT", "keep"): (RESULT % "keep: [a]", RESULT % "keep: [a, b]"),

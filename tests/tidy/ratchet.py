@@ -5,7 +5,7 @@ from __future__ import annotations
 # By path, in lines.
 MODULES: dict[str, int] = {
     "policies/model.py": 331,
-    "proxy/exchange.py": 377,
+    "proxy/exchange.py": 376,
     "proxy/gate.py": 397,
     "proxy/listener.py": 371,
 }

@@ -34,6 +34,8 @@ SHOWN_BY = {
     ("TOP", "resume_after"): "tests/e2e/test_history_freshness.py",
     ("TOP", "broken_pairs"): "tests/e2e/test_history_pairs.py",
     ("TOP", "server_held"): "tests/e2e/test_history_server_held.py",
+    ("TOP", "compact_above"): "tests/e2e/test_history_compaction.py",
+    ("TOOL", "closes_topic"): "tests/e2e/test_history_compaction.py",
     ("TOOL", "reads"): "tests/e2e/test_history_freshness.py",
     ("TOOL", "writes"): "tests/e2e/test_history_freshness.py",
     ("RESULT", "fresh_for"): "tests/e2e/test_history_freshness.py",
