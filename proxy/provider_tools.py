@@ -61,7 +61,7 @@ def mind(policy: Policy, dialect: Dialect, body: bytes, view: RequestView, at: A
         raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
     stuck = [name for name in out if name in view.tools.provider]
     if stuck:
-        message = f"{_listed(stuck)} cannot be taken out of where it stands, in a message or in the path"
+        message = f"{_listed(stuck)} stands in a message, the path or the name of the model: it cannot be taken out"
         raise RefusedError(Fault.INVALID_REQUEST, "provider_tool", message)
     return Minded(body, view, tuple(dict.fromkeys(view.tools.provider)), out)
 

@@ -7,16 +7,15 @@ fragment belongs to which call.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from interceptors import strict_json
-from interceptors.context import DeclaredTool
 from proxy.wire import assembly, envelope
-from proxy.wire.chat_calls import CALL_TYPES, FUNCTION, ChatCalls, WrongShapeError
+from proxy.wire.chat_calls import ChatCalls, WrongShapeError
 from proxy.wire.chat_texts import ChatTexts
+from proxy.wire.chat_tools import TOOL_MEMBERS, request_tools
 from proxy.wire.chat_turn import CHAT_CONTINUATION
-from proxy.wire.dialect import DeclaredTools, Fault, OutputFormat, Reader, RequestView, Writer, declared_tools
+from proxy.wire.dialect import Fault, OutputFormat, Reader, RequestView, Writer
 from proxy.wire.events import (
     Breach,
     FrameRead,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from proxy.wire.turn import Continuation
 
 from proxy.wire.chat_writer import DONE, ChatBodyWriter, ChatStreamWriter
-from proxy.wire.stripping import Shape
 
 _ERROR_TYPES: Mapping[Fault, tuple[str, str]] = {
     Fault.INVALID_REQUEST: ("invalid_request_error", "invalid_request"),
@@ -51,41 +49,6 @@ _ERROR_TYPES: Mapping[Fault, tuple[str, str]] = {
 }
 
 
-_TOOL_MEMBERS: Final[Mapping[str, Shape]] = {
-    "tools": Shape.LIST,
-    "plugins": Shape.LIST,  # OpenRouter
-    "web_search_options": Shape.WHOLE,
-    "search_parameters": Shape.WHOLE,  # xAI
-}
-
-
-@lru_cache(maxsize=128)
-def _request_tools(
-    tools: bytes, plugins: bytes, web_search: bytes, live_search: bytes, functions: bytes
-) -> DeclaredTools:
-    """By the bytes of the members: an agent declares the same tools with every request."""
-    declared: list[DeclaredTool] = []
-    provider: list[str] = []
-    for element in envelope.list_or_none(tools):
-        tool = envelope.members(element)
-        kind = envelope.value_of(tool["type"]) if "type" in tool else FUNCTION
-        if not isinstance(kind, str) or kind not in CALL_TYPES:
-            provider.append(f"mcp/{_text(tool, 'server_label')}" if kind == "mcp" else str(kind))
-            continue
-        # Some servers take the members of a function beside its type.
-        declared += _declared(envelope.members(tool[kind]) if kind in tool else tool)
-    for element in envelope.list_or_none(functions):
-        declared += _declared(envelope.members(element))
-    provider += [f"plugins/{_text(envelope.members(element), 'id')}" for element in envelope.list_or_none(plugins)]
-    provider += [name for name, value in (("web_search", web_search), ("live_search", live_search)) if value != b"null"]
-    return declared_tools(declared, provider)
-
-
-def _text(members: Mapping[str, bytes], member: str) -> str:
-    value = envelope.value_of(members[member]) if member in members else ""
-    return value if isinstance(value, str) else ""
-
-
 class OpenAIChat:
     name = "openai-chat"
     provider = "openai"
@@ -95,7 +58,7 @@ class OpenAIChat:
         "/openai/v1/chat/completions",
         "/openai/deployments/{deployment}/chat/completions",
     )
-    tool_members = _TOOL_MEMBERS
+    tool_members = TOOL_MEMBERS
     passive = (("GET", "/v1/models"), ("GET", "/models"), ("GET", "/v1/models/{id}"), ("GET", "/models/{id}"))
     client_header = ""
     framing = EVENTS
@@ -104,7 +67,7 @@ class OpenAIChat:
         raw = envelope.members(body)
         model = envelope.value_of(raw["model"]) if "model" in raw else ""
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
-        tools = _request_tools(*(raw.get(member, b"null") for member in (*_TOOL_MEMBERS, "functions")))
+        tools = request_tools(raw)
         metadata, cache_key = raw.get("metadata", b""), raw.get("prompt_cache_key", b"")
         return RequestView(
             str(model),
@@ -144,11 +107,6 @@ def _output(stated: bytes) -> OutputFormat | None:
     members = envelope.members(schema)
     name = envelope.value_of(members["name"]) if "name" in members else ""
     return OutputFormat(name if isinstance(name, str) else "", members.get("schema"))
-
-
-def _declared(function: Mapping[str, bytes]) -> list[DeclaredTool]:
-    name = envelope.value_of(function["name"]) if "name" in function else None
-    return [DeclaredTool(name, function.get("parameters"))] if isinstance(name, str) else []
 
 
 class _StreamReader:

@@ -10,6 +10,7 @@ from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.dialect import DeclaredTools, OutputFormat, declared_tools
 from proxy.wire.members import may_mention
+from proxy.wire.model_hands import model_hands
 from proxy.wire.responses_types import COMPUTER, LOCAL_SHELL, PATCH, SEARCH, SHELL
 from proxy.wire.stripping import Shape
 
@@ -43,6 +44,7 @@ def request_tools(raw: Mapping[str, bytes]) -> DeclaredTools:
     found = _tools(raw.get("tools", b"null"), *_brought(raw.get("input", b"null")))
     hidden = [f"plugins/{_value(envelope.members(one), 'id')}" for one in _list(raw, "plugins")]
     hidden += [name for member, name in _WHOLE.items() if raw.get(member, b"null") != b"null"]
+    hidden += [hand for hand in model_hands(raw) if hand not in hidden]
     return DeclaredTools(found.by_name, found.ambiguous, (*found.provider, *hidden)) if hidden else found
 
 

@@ -74,6 +74,42 @@ async def test_a_tool_inside_a_message_cannot_be_taken_out(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("members", "name"),
+    [
+        ({"model": "openai/gpt-5:online"}, "plugins/web"),
+        ({"model": "groq/compound"}, "compound"),
+        ({"enable_search": True}, "web_search"),
+        ({"mcp_servers": [{"name": "wiki"}]}, "mcp/wiki"),
+        ({"search_settings": {"country": "de"}}, "web_search"),
+    ],
+)
+async def test_hands_of_servers_that_speak_chat(tmp_path: Path, members: dict[str, object], name: str) -> None:
+    """By default such a request is refused and told which tool it is; allowed by that name it passes as it came, with a
+    record; taken out where it can be, and not where the model itself is the tool."""
+    plain = orjson.loads(request_body(Dialect.CHAT, "who won?", streamed=False))
+    body = orjson.dumps(plain | members)
+    words = {
+        "": "refused",
+        f"provider_tools: {{{name}: allow}}\n": "passes",
+        f"provider_tools: {{{name}: strip}}\n": "",
+    }
+    for number, (policy, outcome) in enumerate(words.items()):
+        async with desk(tmp_path / str(number), always(Turn((Text("nobody"),))), HEAD + policy) as gate:
+            url, fields = gate.url + PATHS[Dialect.CHAT], request_headers(Dialect.CHAT)
+            async with gate.session.post(url, data=body, headers=fields) as got:
+                answer = await got.read()
+            went_up = [each.body for each in gate.provider.received]
+            kinds = [each["kind"] for each in await gate.records()]
+        if outcome == "passes":
+            assert (went_up, "observed" in kinds) == ([body], True)
+        elif outcome == "refused" or "model" in members:
+            assert (got.status, went_up, kinds) == (400, [], ["refused"])
+            assert name.encode() in answer
+        else:
+            assert [orjson.loads(each) for each in went_up] == [plain]
+
+
+@pytest.mark.parametrize(
     ("dialect", "path", "name"),
     [
         (Dialect.ANTHROPIC, "/v1/messages/batches", "batches"),

@@ -196,3 +196,12 @@ def test_any_target_that_goes_somewhere_is_in_a_table(method: str, target: str) 
         rows += [row for dialect in DIALECTS for row in dialect.passive]
         path = target.partition("?")[0]
         assert any(method == row[0] and variables_of(row[1], path) is not None for row in rows)
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/agents/completions", "/v1/conversations", "/v1/fim/completions", "/v1/completions"]
+)
+def test_agents_that_other_servers_keep_are_refused(path: str) -> None:
+    """Mistral's agents and conversations hold tools that no request shows; a plain completion has no calls to judge."""
+    for target in (path, f"/mistral{path}"):
+        assert isinstance(to("POST", target, upstreams=("mistral", "openai")), Refused)
