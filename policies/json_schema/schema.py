@@ -9,9 +9,9 @@ from policies.documents.scalars import SIMPLE_TYPES
 from policies.foreign import ProviderTool, UnknownResults
 from policies.guards import EgressList, ResultFormat
 from policies.json_schema import asking, people, upkeep
-from policies.json_schema.words import WORDS
 from policies.limits import Calendar
 from policies.model import Batch, Category, Mode, OnRefusal, ToolEffect, UnknownTools
+from policies.reference import REFERENCE
 from policies.system_reasons import SYSTEM_REASONS
 from policies.texts import TextCalls
 from policies.values import Unit
@@ -47,9 +47,15 @@ def _objects() -> dict[str, tuple[str, ...]]:
     return {name: known for name, known in vars(keys).items() if isinstance(known, tuple) and name != "MERGED"}
 
 
+def _described(name: str, key: str) -> str:
+    """What an editor shows beside the key."""
+    said = REFERENCE[name].said(key)
+    return f"{REFERENCE['TOOL'].said(key)} ({said})" if name == "DEFAULTS" else said
+
+
 def _object(name: str, known: Iterable[str]) -> Schema:
-    forms, words = _FORMS.get(name, {}), WORDS.get(name, {})
-    properties = {key: {**forms.get(key, {}), "description": words.get(key, "")} for key in known}
+    forms = _FORMS.get(name, {})
+    properties = {key: {**forms.get(key, {}), "description": _described(name, key)} for key in known}
     found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     required = [key for key in _REQUIRED.get(name, ()) if key in properties]
     if required:

@@ -1,4 +1,4 @@
-"""The forms and the words of the keys about the history that goes up."""
+"""The forms of the keys about the history that goes up."""
 
 from __future__ import annotations
 
@@ -39,30 +39,3 @@ FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
 def forms(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Those of `result` beside `result`, and of the objects in it."""
     return {**FORMS, "RESULT": {**result, **FORMS["RESULT"]}}
-
-
-TOP_WORDS: Final[Mapping[str, str]] = {
-    "resume_after": "After so long a pause, what tools read before it is asked for again.",
-    "broken_pairs": "What becomes of a request in which a call has no result, or a result no call.",
-    "server_held": "What becomes of a request whose history the provider keeps, under a policy that edits what is old.",
-    "compact_above": "Past so many tokens, estimated, matters that are closed become summaries built from receipts.",
-}
-TOOL_WORDS: Final[Mapping[str, str]] = {
-    "reads": "The things that its result tells of, each named by an argument.",
-    "writes": "The things that it changes: what was read of them before is out of date.",
-    "closes_topic": "A call of it ends a matter, as a write that was executed does.",
-}
-WORDS: Final[Mapping[str, Mapping[str, str]]] = {
-    "RESULT": {
-        "keep": "The fields that survive where a result first goes up.",
-        "drop": "The fields that do not.",
-        "max_bytes": "How much of it survives, in bytes.",
-        "max_items": "How many items of each list survive.",
-        "errors": "Results that are errors and do not say so become structured errors.",
-        "fresh_for": "How long it holds; 0: never past the answer it was read for.",
-    },
-    "RESULT_ERROR": {
-        "match": "An RE2 pattern that occurs anywhere in such a result.",
-        "as": "The kind of error that it is.",
-    },
-}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +18,9 @@ from interceptors.kinds import AbortCause
 from interceptors.verification import LIMITS as CHAIN_LIMITS
 from interceptors.verification import Fault
 from policies.documents import keys
+from policies.json_schema import json_schema
 from policies.mutants import tables
+from policies.reference import CHOICES, REFERENCE
 from policies.system_reasons import DEFAULT_REPLIES, SYSTEM_REASONS
 from proxy.limits import LIMITS
 from proxy.logs import FIELDS
@@ -100,6 +103,22 @@ def _later() -> str:
     return ", ".join(f"`{name}`" for name in sorted(keys.LATER)) + ".\n"
 
 
+def _keys(name: str) -> str:
+    """The table of one object of the language: its keys are the loader's own list, their choices those of the model."""
+    reference, known = REFERENCE[name], getattr(keys, name)
+    lacking = [key for key in known if key not in reference.rows]
+    if lacking:
+        sys.exit(f"{name}: no row in policies/reference for {', '.join(lacking)}")
+    schema = json_schema()
+    properties = (schema if name == "TOP" else schema["$defs"][name])["properties"]
+
+    def row(key: str) -> tuple[str, ...]:
+        choices = ", ".join(f"`{one}`" for one in properties[key].get("enum", ()))
+        return f"`{key}`", *(cell.replace(CHOICES, choices) for cell in reference.rows[key])
+
+    return f"<!-- rows: {name} -->\n" + _table(reference.head, map(row, known))
+
+
 def _listed(lines: Iterable[str]) -> str:
     return "".join(f"- {line}\n" for line in lines)
 
@@ -120,6 +139,7 @@ def _help() -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
+    **{f"keys-{name.lower().replace('_', '-')}": partial(_keys, name) for name in REFERENCE},
     "abort-causes": lambda: _listed(cause.value for cause in AbortCause),
     "causes": _causes,
     "endpoints": _endpoints,

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from policies.documents import keys
-from policies.json_schema import asking, json_schema
-from policies.json_schema.words import WORDS
+from policies.json_schema import asking, json_schema, upkeep
+from policies.reference import CHOICES, REFERENCE
 from policies.yaml_reader import read_yaml
 from proxy.cli import cli
 from proxy.suites.json_values import json_text
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
+WHAT_TO_DO = (
+    "give the key its row in policies/reference (what it takes, its default, what it does) and run `make docs`: it"
+    " stands in docs/policy.md and in the JSON schema"
+)
 OBJECTS = {name: known for name, known in vars(keys).items() if isinstance(known, tuple) and name != "MERGED"}
 SCHEMA = json_schema()
 VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
@@ -67,11 +71,35 @@ def test_each_key_alone_is_valid(key: tuple[str, str]) -> None:
 
 def test_every_key_is_described() -> None:
     """A key of the language has its line, and what has a line is a key, or one of a later version."""
-    lacking = {(name, key) for name, known in OBJECTS.items() for key in known if not WORDS.get(name, {}).get(key)}
-    unknown = {(name, key) for name, words in WORDS.items() for key in words if key not in OBJECTS.get(name, ())}
+    described = {(name, key) for name, reference in REFERENCE.items() for key in reference.rows}
+    known = {(name, key) for name, found in OBJECTS.items() for key in found}
+    lacking = sorted(".".join(key) for key in known - described)
 
-    assert lacking == set()
-    assert {(name, key) for name, key in unknown if key not in keys.LATER and name in OBJECTS} == set()
+    assert not lacking, f"{', '.join(lacking)}: {WHAT_TO_DO}"
+    assert described - known == set()
+    assert all(reference.said(key) for reference in REFERENCE.values() for key in reference.rows)
+
+
+def test_a_row_has_a_cell_for_each_column() -> None:
+    """The tables of the reference are whole, and what an editor shows has no links of the page in it."""
+    for reference in REFERENCE.values():
+        for key, cells in reference.rows.items():
+            assert len(cells) == len(reference.head) - 1, key
+            assert "](" not in reference.said(key), key
+
+
+def test_each_key_of_a_result_has_a_form() -> None:
+    """Those of what is read of it, and those of what of it goes up, are one object."""
+    assert upkeep.forms({"fields": {}, "format": {}})["RESULT"].keys() == set(keys.RESULT)
+
+
+def test_the_words_of_a_key_are_those_of_the_model() -> None:
+    """Where a key has a closed set of words, the reference takes it from there, and copies none."""
+    schema = json_schema()
+    for name, reference in REFERENCE.items():
+        for key, form in (schema if name == "TOP" else schema["$defs"][name])["properties"].items():
+            if "enum" in form and "type" in reference.head[1]:
+                assert CHOICES in reference.rows[key][0], (name, key)
 
 
 def _mappings(node: Any) -> Iterator[dict[str, Any]]:
