@@ -137,8 +137,8 @@ REFERENCE: Final[Mapping[str, Reference]] = {
                 "{choices}",
                 "`refuse`",
                 (
-                    "what becomes of a request whose history the provider keeps, where what is old in it is to be edited: "
-                    "[the history that goes up](#the-history-that-goes-up)"
+                    "what becomes of a request whose history the provider keeps, where what is old in it is to be "
+                    "edited: [the history that goes up](#the-history-that-goes-up)"
                 ),
             ),
             "compact_above": (
@@ -148,7 +148,6 @@ REFERENCE: Final[Mapping[str, Reference]] = {
                     "past so many tokens of a request, estimated, matters that are closed become summaries: "
                     "[the history that goes up](#the-history-that-goes-up)"
                 ),
-            ),
             ),
         },
     ),
