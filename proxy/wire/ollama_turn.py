@@ -84,14 +84,14 @@ class OllamaTurn:
         texts: list[str] = []
         thinking: list[str] = []
         calls: list[bytes] = []
-        left_out = {*replaced, *hidden}
+        left_out, unplaced = {*replaced, *hidden}, dict(replaced)
         for entry in self.entries:
             message = _value(entry).get("message") or {}
             keys = deque(key for key in entry.keys if not isinstance(key, TextKey))
             if unknown(message) or message.get("images") or any(key not in self._calls for key in keys):
                 return None
-            if not any(isinstance(key, TextKey) and key in left_out for key in entry.keys):
-                texts.append(message.get(TEXT_KIND) or "")
+            silent = next((key for key in entry.keys if isinstance(key, TextKey) and key in left_out), None)
+            texts.append(unplaced.pop(silent, "") if silent is not None else message.get(TEXT_KIND) or "")
             thinking.append(message.get("thinking") or "")
             for raw in _raw_calls(entry) if keys else ():
                 key = keys.popleft()
@@ -99,10 +99,14 @@ class OllamaTurn:
                     raw = as_left(raw, injected[key].applied(self._calls[key]))  # noqa: PLW2901 - the same call
                 if key not in left_out:
                     calls.append(raw)
-        said = [text for text in ("".join(texts), *replaced.values()) if text]
+                elif key in unplaced:
+                    texts.append(_apart(texts, unplaced.pop(key)))
+        for text in unplaced.values():
+            texts.append(_apart(texts, text))
+        said = "".join(texts)
         if not said and not calls:
             return None
-        members = {"role": b'"assistant"', TEXT_KIND: envelope.encode(GLUE.join(said))}
+        members = {"role": b'"assistant"', TEXT_KIND: envelope.encode(said)}
         if thought := "".join(thinking):
             members["thinking"] = envelope.encode(thought)
         return envelope.join(members | ({CALLS: envelope.join_list(calls)} if calls else {}))
@@ -152,6 +156,11 @@ class OllamaSplice:
             return frame
         data = envelope.edited(data, **changes)
         return Frame(data + b"\n" if self._streamed else data, None, data)
+
+
+def _apart(before: Sequence[str], text: str) -> str:
+    """As the writer sets a reply apart from what was said before it."""
+    return (GLUE if text and any(before) else "") + text
 
 
 def _raw_calls(entry: FrameRead) -> list[bytes]:
