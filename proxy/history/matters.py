@@ -78,7 +78,7 @@ def stretches(view: View, said: Sequence[SideTurn], first: int, newest: int, kno
     for begin, end in pairwise(begins):
         for number in range(begin, end):
             reading.read(matter, number)
-        if not matter.is_known:
+        if not matter.is_known or (matter.open_calls and view.transcript.is_adjacent):
             matter = Matter(end)
         elif matter.is_closed and not matter.open_calls:
             yield Stretch(matter.first, end - 1, summary(matter.asked, matter.events))

@@ -41,7 +41,7 @@ async def epoch(folder: Path, seed: int, turns: int, counts: Counter[str]) -> li
     variant, rules = VARIANTS[seed % len(VARIANTS)]
     rules = replace(rules, allowed=rules.allowed | set(READS))
     trouble, clock, problems = UpkeptTrouble(), Clock(), list[str]()
-    policy = f"resume_after: 30m\nbroken_pairs: repair\n{(POLICY % variant).lstrip()}"
+    policy = f"resume_after: 30m\nbroken_pairs: repair\ncompact_above: 900\n{(POLICY % variant).lstrip()}"
     dice = random.Random(f"epoch/{seed}")
     with edits_counted(clock, counts):
         async with world(folder, trouble.script, policy) as made:
@@ -62,8 +62,8 @@ async def epoch(folder: Path, seed: int, turns: int, counts: Counter[str]) -> li
 
 @pytest.mark.timeout(3600 if TURNS > 2_000 else 240)
 async def test_random_lives_with_pauses_are_never_refused_and_repeat_their_bytes(tmp_path: Path) -> None:
-    """G7 under pruning, errors, pauses, ages of each tool, writes beside reads, and broken pairs that are mended, with
-    clients that mangle, restarts, two workers and losses."""
+    """G7 under pruning, errors, pauses, ages of each tool, writes beside reads, broken pairs that are mended and
+    matters that are summed up, with clients that mangle, restarts, two workers and losses."""
     counts: Counter[str] = Counter()
     number = 0
     while counts["turns"] < TURNS:
@@ -72,7 +72,7 @@ async def test_random_lives_with_pauses_are_never_refused_and_repeat_their_bytes
         assert not problems, problems[0]
         number += 1
     await asyncio.to_thread(sys.stderr.write, f"seed {SEED}\n{names(counts)}\n")
-    edits = ("pruned", "error", "stale", "notice", "unanswered", "orphan")
+    edits = ("pruned", "error", "stale", "notice", "unanswered", "orphan", "compacted")
     pauses = ("pause", "short pause", "the same again")
     for kind in (*pauses, *(f"edit: {edit}" for edit in edits), *(f"stale: {name}" for name in READS)):
         assert counts[kind], kind

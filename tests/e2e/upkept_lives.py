@@ -22,6 +22,7 @@ from proxy.demo.watcher import extends
 from proxy.history.keeper import Histories
 from tests.e2e.extending import Seen
 from tests.e2e.lives import Family, Trouble
+from tests.e2e.summed_lives import alike
 from tests.e2e.talkers import Talk
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def _results(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class UpkeptSeen(Seen):
-    """Where the newest message is a user's own text, earlier results may have gone out of date."""
+    """Where the newest message is a user's own text, earlier results may have gone out of date, and closed matters have
+    become summaries."""
 
     def problems(self, body: bytes) -> list[str]:
         wrong = Seen.problems(self, body)
@@ -109,16 +111,20 @@ class UpkeptSeen(Seen):
             return wrong
         found: list[str] = []
         for was, turn in reversed(self.requests):
-            old, new = _with_notices_alike(was, body)
-            different = extends(old, None, new, dialect=self.dialect, exact=False, thinking=False)
-            if not different and turn is not None:
-                number = len(orjson.loads(was)["messages"])
-                bare = Seen(self.dialect, self.rules, exact=False, thinking=False, cut=self.cut)
-                different = bare._turn(turn, orjson.loads(body)["messages"][number])
-            if not different:
-                return []
-            found = found or different
+            for before, is_gone in alike(was, body):
+                different = self._different(before, None if is_gone else turn, body)
+                if not different:
+                    return []
+                found = found or different
         return found or wrong
+
+    def _different(self, was: bytes, turn: dict[str, Any] | None, body: bytes) -> list[str]:
+        old, new = _with_notices_alike(was, body)
+        different = extends(old, None, new, dialect=self.dialect, exact=False, thinking=False)
+        if different or turn is None:
+            return different
+        bare = Seen(self.dialect, self.rules, exact=False, thinking=False, cut=self.cut)
+        return bare._turn(turn, orjson.loads(body)["messages"][len(orjson.loads(old)["messages"])])
 
 
 def _with_notices_alike(was: bytes, body: bytes) -> tuple[bytes, bytes]:
