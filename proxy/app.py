@@ -137,7 +137,8 @@ def _policy(
         change = PolicyChanged(receipt=receipt, time=now, policy=name, revision=number, previous=previous)
         await store.commit([Entry(change)])
         await keep_texts(store, settings.policy, revision.policy, now)
-        logs.event(Event.POLICY_CHANGED, policy=name, revision=number, receipt=receipt)
+        owner = revision.policy.owner
+        logs.event(Event.POLICY_CHANGED, policy=name, revision=number, owner=owner, receipt=receipt)
         previous = number
 
     def failed(problem: str) -> None:

@@ -53,6 +53,7 @@ FIELDS: Mapping[str, str] = {
     "error": "why it did not end well: a fixed text, no value",
     "policy": "the name of the policy",
     "revision": "the revision of the policy in force",
+    "owner": "who signs changes of the policy, as it says itself",
     "address": "where a listener stands",
     "by": "the person who did it",
     "receipt": "the receipt of what was done",

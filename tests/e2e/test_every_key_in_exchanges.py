@@ -10,7 +10,8 @@ import pytest
 from aiohttp import web
 
 from proxy.demo.turns import Text
-from tests.e2e.key_exchanges import EXCHANGES, Exchange
+from tests.e2e.harness import desk
+from tests.e2e.key_exchanges import EXCHANGES, HEAD, Exchange
 from tests.e2e.told import told, turn
 
 if TYPE_CHECKING:
@@ -75,3 +76,15 @@ async def test_what_is_compared_depends_on_nothing_else(tmp_path: Path, key: tup
     """The same policy twice shows the same: else the test above could not fail."""
     one = EXCHANGES[key]
     assert await seen(tmp_path / "before", one.after, one) == await seen(tmp_path / "again", one.after, one)
+
+
+async def test_who_owns_a_policy_is_told_with_each_change_of_it(tmp_path: Path) -> None:
+    """`owner` decides nothing: it stands in the line about the revision that is in force from now on."""
+    owners = []
+    for name, key in (("before", ""), ("after", "owner: payments@example.com\n")):
+        (tmp_path / name).mkdir()
+        async with desk(tmp_path / name, (), HEAD + key) as running:
+            lines = [orjson.loads(line) for line in running.log.getvalue().split(b"\n") if line]
+            owners += [line["owner"] for line in lines if line["event"] == "policy_changed"]
+
+    assert owners == ["", "payments@example.com"]

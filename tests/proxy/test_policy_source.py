@@ -108,6 +108,21 @@ async def test_a_broken_edit_keeps_the_last_good_revision_for_a_while_then_nothi
     assert (mended.is_available, mended.problem, mended.revision.policy.name) == (True, "", "two")
 
 
+@pytest.mark.parametrize(("seconds", "is_available"), [("60", True), ("5", False)])
+async def test_how_long_a_broken_edit_is_lived_with_is_the_policys_word(
+    file: Path, seconds: str, is_available: bool
+) -> None:
+    """`policy_stale_seconds_max` alone decides whether a write may still be judged six seconds later."""
+    file.write_text(_text("one").replace(": 60", f": {seconds}"))
+    scene = Scene(file)
+    await scene.source.start()
+    file.write_text("language: 1\npolicy: [")
+    await scene.source.current()
+    scene.now += 6
+
+    assert (await scene.source.current()).is_available is is_available
+
+
 async def test_each_broken_edit_is_told_and_the_time_runs_from_the_first(file: Path) -> None:
     """Editing on does not buy more time."""
     scene = Scene(file)
