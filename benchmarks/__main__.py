@@ -88,13 +88,25 @@ def _wanted(texts: tuple[str, ...]) -> list[Cell]:
 def _measured(cell: Cell, command: Sequence[str] | None, effort: Effort) -> Result:
     if cell.measure is Measure.DECISION:
         return decision(cell, effort)
-    with _sides(command, cell.policy) as sides:
-        return uvloop.run(measure(cell, sides, effort))
+    with _sides(command, cell.policy) as (sides, log):
+        found = uvloop.run(measure(cell, sides, effort))
+        if command is not None:
+            _check(cell, log)
+        return found
+
+
+def _check(cell: Cell, log: Path) -> None:
+    """Raises `BenchmarkError` where the gate did something else than what the cell is to measure."""
+    lines = [line for line in log.read_bytes().split(b"\n") if b'"bytes_up"' in line]
+    for one in cell.exchanges:
+        done = sum(one.told in line for line in lines)
+        if one.told and done < len(lines) - 1:  # but for what stood ahead
+            raise BenchmarkError(f"{cell.name}: {done} of {len(lines)} requests say {one.told.decode()}")
 
 
 @contextmanager
-def _sides(command: Sequence[str] | None, policy: str) -> Iterator[Sides]:
-    """The gate (or, without a command, a second pass-through) and the pass-through, new for each cell."""
+def _sides(command: Sequence[str] | None, policy: str) -> Iterator[tuple[Sides, Path]]:
+    """The gate (or, without a command, a second pass-through) and the pass-through, new for each cell; and its log."""
     with tempfile.TemporaryDirectory(prefix="callgate-bench-") as name:
         folder = Path(name)
         (folder / "state").mkdir(mode=0o700)
@@ -107,7 +119,7 @@ def _sides(command: Sequence[str] | None, policy: str) -> Iterator[Sides]:
                 running("gate", gate, folder / "gate.log") as one,
                 running("pass-through", beside, folder / "beside.log") as other,
             ):
-                yield one, other
+                yield (one, other), folder / "gate.log"
 
 
 def _serve(folder: Path, upstream: Process) -> list[str]:

@@ -65,7 +65,8 @@ class Answer:
 class Exchange:
     """One request, ready to send, and the name under which the upstream knows its answer.
 
-    `before` is sent once ahead of it: what the gate makes of its answer is not compared.
+    `before` is sent once ahead of it: what the gate makes of its answer is not compared. `told` is what the gate's log
+    line of it must say then, and never says otherwise.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Exchange:
     body: bytes
     answer: Answer
     before: Exchange | None = None
+    told: bytes = b""
 
     def request(self, host: str) -> bytes:
         """The request's bytes for a server at `host` (`127.0.0.1:8080`)."""
@@ -309,4 +311,4 @@ def hidden_exchange(name: str, body_bytes: int) -> Exchange:
     result = {"type": "tool_result", "tool_use_id": "toolu_lookup_order", "content": _words(20)}
     shown = [{"role": "assistant", "content": calls[1:]}, {"role": "user", "content": [result]}]
     body = _compact({**request, "messages": [opening, *shown, *request["messages"][1:]]})
-    return replace(plain, body=body, before=first)
+    return replace(plain, body=body, before=first, told=b'"restored":1')

@@ -18,8 +18,11 @@ STREAM_BYTES_MAX = 1 << 24
 SHOWN = 200
 
 
-async def drive(host: str, exchanges: Sequence[Exchange], requests: int, connections: int) -> list[float]:
-    """Send `requests`, the exchanges in turn, on `connections` at a time. The seconds to each body's first byte.
+async def drive(
+    host: str, exchanges: Sequence[Exchange], requests: int, connections: int, *, begins: bool = False
+) -> list[float]:
+    """Send `requests`, the exchanges in turn, on `connections` at a time. The seconds to each body's first byte. What
+    stands ahead of an exchange is sent where it `begins`: once for a server, as in a conversation.
 
     Raises:
         BenchmarkError: an answer that is not, byte for byte, what the upstream sent; nothing may be measured then.
@@ -29,7 +32,7 @@ async def drive(host: str, exchanges: Sequence[Exchange], requests: int, connect
     left = iter(range(requests))
 
     address, _, port = host.partition(":")
-    for ahead in [one.before for one in exchanges if one.before is not None]:
+    for ahead in [one.before for one in exchanges if begins and one.before is not None]:
         await _prepare(address, int(port), ahead.request(host))
 
     async def work() -> None:

@@ -90,7 +90,8 @@ async def _alternate(
 ) -> Result:
     requests = effort.of(cell)
     for side in sides:
-        await drive(side.host, cell.exchanges, max(cell.connections, requests // WARM_UP_SHARE), cell.connections)
+        warm_up = max(cell.connections, requests // WARM_UP_SHARE)
+        await drive(side.host, cell.exchanges, warm_up, cell.connections, begins=True)
     taken: list[tuple[float, float]] = []
     for number in range(effort.rounds):
         # Who is first changes, so that neither side always meets the other's warm caches.

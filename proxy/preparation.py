@@ -44,7 +44,7 @@ async def prepare(services: Services, dialect: Dialect, body: bytes, passage: Pa
     policy, tenant = asking.revision.policy, asking.caller.tenant
     asker = Asker(asking.subject, passage.conversation)
     try:
-        prepared = await services.ledger.prepare(dialect, body, tenant, asker)
+        prepared = await services.ledger.prepare(dialect, body, tenant, asker, passage.view.messages)
         heard = await services.conversations.hear(
             dialect,
             prepared,

@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from proxy.ledger.choosing import choose
 from proxy.ledger.handed_over import taken_over
 from proxy.ledger.outline import outlined
 from proxy.wire.transcript import CHAIN_START, HiddenResult, Side, chained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from proxy.ledger.outline import Outline, Place, Step
     from proxy.wire.transcript import SideTurn, Transcript
 
-    Finder = Callable[[Sequence[Place]], Mapping[Place, Sequence["Hidden"]]]
+    Finder = Callable[[Collection[Place]], Mapping[Place, Sequence["Hidden"]]]
     """The entries of places, each place's oldest first; a place without any may be left out."""
 
 
@@ -92,13 +93,24 @@ def from_bytes(data: bytes) -> Hidden:
     return _decoder.decode(data)
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What stands in the place of the messages from `first` to before `behind`, which are those of turn `number`."""
+
+    number: int
+    first: int
+    behind: int
+    messages: tuple[bytes, ...]
+
+
 @dataclass(slots=True)
 class Restored:
     """A request with its hidden turns.
 
     `before` names the place behind the request, for the entry that the answer may need. `taken_out` counts thinking
     blocks that could not go up. `ambiguous` counts turns that fit entries of several conversations, and got none.
-    `unsealed` counts messages of the client's own whose thinking is not as it came.
+    `unsealed` counts messages of the client's own whose thinking is not as it came. `chosen` are the entries by the
+    numbers of their turns, `changes` what became of the messages of turns.
     """
 
     messages: list[bytes]
@@ -109,10 +121,17 @@ class Restored:
     ambiguous: int = 0
     unsealed: int = 0
     refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
+    chosen: Mapping[int, Hidden] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
 
     @property
     def is_changed(self) -> bool:
         return bool(self.entries or self.taken_out or self.unsealed)
+
+    def add(self, entry: Hidden) -> None:
+        """It stands in its place."""
+        self.entries.append(entry)
+        self.refusals.update((refusal.tool, refusal.digest) for refusal in entry.refusals)
 
     @property
     def mark(self) -> str:
@@ -125,7 +144,7 @@ def root_of(opening: SideTurn | None) -> bytes:
     return chained(CHAIN_START, opening.meaning()) if opening is not None else CHAIN_START
 
 
-def nothing_hidden(_places: Sequence[Place]) -> Mapping[Place, Sequence[Hidden]]:
+def nothing_hidden(_places: Collection[Place]) -> Mapping[Place, Sequence[Hidden]]:
     """A `Finder` that knows no entry."""
     return {}
 
@@ -136,13 +155,26 @@ def restore(transcript: Transcript, find: Finder, asker: Asker = NOBODY, outline
     """
     steps = outlined(transcript.turns()) if outline is None else outline
     result = Restored([], root_of(transcript.opening()), steps[-1].after if steps else CHAIN_START)
-    known = find([step.place for step in steps if step.place is not None])
-    found = {number: known[step.place] for number, step in enumerate(steps) if step.place and step.place in known}
-    chosen = _chosen(steps, found, asker, result)
-    pending: Hidden | None = None
+    numbers = {step.place: number for number, step in enumerate(steps) if step.place is not None}
+    found = {numbers[place]: entries for place, entries in find(numbers).items() if place in numbers}
+    result.chosen, result.ambiguous = choose(reversed(list(marks_of(steps))), found, asker)
+    put_back(transcript, steps, result)
+    return result
+
+
+def marks_of(steps: Sequence[Step], first: int = 0) -> Iterator[tuple[int, str]]:
+    """The number of the turn and the mark of each thinking block, where `first` is the number of the first turn."""
+    return ((number, mark) for number, step in enumerate(steps, first) for mark in step.marks)
+
+
+def put_back(
+    transcript: Transcript, steps: Sequence[Step], result: Restored, first: int = 0, pending: Hidden | None = None
+) -> None:
+    """Put what was chosen into the messages of these turns, the first of which is the turn `first`. `pending` is an
+    entry before them whose results are still to come."""
     copied = 0
-    for place, step in enumerate(steps):
-        entry = chosen.get(place)
+    for number, step in enumerate(steps, first):
+        entry = result.chosen.get(number)
         if entry is None and pending is None and not step.marks:
             continue
         raw = list(transcript.messages[step.first : step.last + 1])
@@ -150,19 +182,18 @@ def restore(transcript: Transcript, find: Finder, asker: Asker = NOBODY, outline
             pending = entry if entry is not None and entry.results else None
             raw = _put_back(transcript, step, entry) if entry is not None else _unsealed(transcript, raw, result)
             if entry is not None:
-                result.entries.append(entry)
-                result.refusals.update((refusal.tool, refusal.digest) for refusal in entry.refusals)
+                result.add(entry)
         elif step.side is Side.USER and pending is not None:
             raw, results = taken_over(transcript, step.first, raw, pending.results)
             raw = transcript.with_results(raw, results, pending.order)
             pending = None
+        result.changes.append(Change(number, step.first, step.last + 1, tuple(raw)))
         result.messages += transcript.messages[copied : step.first]
         result.messages += raw
         copied = step.last + 1
     result.messages += transcript.messages[copied:]
     if pending is not None:
         result.messages += transcript.with_results([], pending.results, pending.order)
-    return result
 
 
 def _put_back(transcript: Transcript, turn: Step, entry: Hidden) -> list[bytes]:
@@ -181,64 +212,3 @@ def _unsealed(transcript: Transcript, raw: Sequence[bytes], result: Restored) ->
         result.unsealed += opened is not message
         messages.append(opened)
     return messages
-
-
-def _chosen(
-    turns: Sequence[Step], found: Mapping[int, Sequence[Hidden]], asker: Asker, result: Restored
-) -> dict[int, Hidden]:
-    """The entry of each turn that gets one, by its place.
-
-    Thinking tells which hidden turns stood before it when it was made, so the newest that can be resolved decides for
-    all before it: an equal turn of another branch, or one kept after this one was lost, must not come in there. Where
-    no thinking tells, the asker does.
-    """
-    at = {entry.id: (place, entry) for place, entries in found.items() for entry in entries}
-    chosen: dict[int, Hidden] = {}
-    first = 0
-    for place, mark in _newest_first(turns):
-        chain = _chain(mark, place, at)
-        if chain is not None:
-            chosen = chain
-            first = max(place, max(chain, default=-1) + 1)
-            break
-    mark = chosen[max(chosen)].id if chosen else ""
-    for place in sorted(found):
-        if place < first:
-            continue
-        fitting = [entry for entry in found[place] if entry.depends == mark and entry.asked.may_be(asker)]
-        entry = _one_of(fitting, asker)
-        if entry is not None:
-            chosen[place] = entry
-            mark = entry.id
-        result.ambiguous += entry is None and bool(fitting)
-    return chosen
-
-
-def _one_of(fitting: Sequence[Hidden], asker: Asker) -> Hidden | None:
-    """The entry that was kept first, so that later ones change nothing: of this conversation, if it has a name; else
-    only where all are alike, since another conversation may have begun in the same way."""
-    own = [entry for entry in fitting if asker.conversation and entry.asked == asker]
-    if own:
-        return own[0]
-    alike = all((entry.messages, entry.results) == (fitting[0].messages, fitting[0].results) for entry in fitting)
-    return fitting[0] if fitting and alike else None
-
-
-def _newest_first(turns: Sequence[Step]) -> Iterator[tuple[int, str]]:
-    """The place and the mark of each thinking block."""
-    for place in reversed(range(len(turns))):
-        for mark in reversed(turns[place].marks):
-            yield place, mark
-
-
-def _chain(mark: str, place: int, at: Mapping[str, tuple[int, Hidden]]) -> dict[int, Hidden] | None:
-    """The hidden turns that thinking at `place` with this mark depends on; None where one of them is lost."""
-    chain: dict[int, Hidden] = {}
-    last = place
-    while mark:
-        stands, entry = at.get(mark, (len(at) + place + 1, None))
-        if entry is None or stands > last or stands in chain:
-            return None
-        chain[stands] = entry
-        last, mark = stands, entry.depends
-    return chain

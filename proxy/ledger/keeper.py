@@ -8,32 +8,26 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from proxy.ledger.hidden import NOBODY, Asker, Hidden, Refusal, Restored, nothing_hidden, restore, root_of
 from proxy.ledger.items import ShownItems
-from proxy.ledger.outline import Outlines
+from proxy.ledger.restoring import Restoring
 from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
 from proxy.wire.seal import both_marks, may_be_sealed
 from proxy.wire.standing import Held, pointer, pointer_turn
 from proxy.wire.transcript import CHAIN_START
-from proxy.wire.turn import OWN_TURN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from proxy.clock import Clock
     from proxy.history.noting import Noting
-    from proxy.ledger.outline import Outline, Place
     from proxy.turn_memory import Remembered
     from proxy.wire.dialect import Dialect
     from proxy.wire.standing import Standing
     from proxy.wire.transcript import Transcript
-
-_SELECTS = b'"%s":"h' % OWN_TURN.encode()
-"""In a request that names items which were shown with a hidden turn: ids of entries begin so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +66,13 @@ class Ledger:
         self._clock = clock
         self.failed = failed
         self.items = ShownItems(vault, clock, failed)
-        self._outlines = Outlines()
-        self._generation = 0
+        self._restoring = Restoring(vault, clock)
 
-    async def prepare(self, dialect: Dialect, body: bytes, tenant: str, asker: Asker = NOBODY) -> Prepared:
-        """The request with its hidden turns. One without any costs a look at whether there are any at all.
+    async def prepare(
+        self, dialect: Dialect, body: bytes, tenant: str, asker: Asker = NOBODY, member: bytes = b""
+    ) -> Prepared:
+        """The request with its hidden turns. One without any costs a look at whether there are any at all. `member` are
+        its messages as they stand in it, empty where the dialect does not say.
 
         Raises:
             envelope.EnvelopeError: its messages cannot be read.
@@ -86,7 +82,7 @@ class Ledger:
         try:
             if not is_sealed and self._vault.is_empty():
                 return Prepared(body, body, asker=asker)
-            found = await asyncio.to_thread(self._restored, dialect, body, tenant, asker, is_sealed=is_sealed)
+            found = await asyncio.to_thread(self._restored, dialect, body, member, tenant, asker, is_sealed=is_sealed)
         except LedgerError as error:
             self.failed(str(error))
             found = replace(await asyncio.to_thread(_without, dialect, body, is_sealed=is_sealed), asker=asker)
@@ -108,7 +104,7 @@ class Ledger:
             entries = [] if turn.standing is None else _pointers(prepared, turn.standing, refusals, mark)
             if turn.messages:
                 transcript = dialect.continuation.transcript(prepared.client_body)
-                place = restore(transcript, nothing_hidden, outline=self._outline(dialect, transcript, tenant))
+                place = self._restoring.place(dialect, transcript, tenant)
                 hidden = Hidden(
                     mark,
                     place.root,
@@ -150,38 +146,12 @@ class Ledger:
         """Remove what has outlived its time. It blocks. Raises `LedgerError`."""
         return self._vault.expire(self._clock())
 
-    def _restored(self, dialect: Dialect, body: bytes, tenant: str, asker: Asker, *, is_sealed: bool) -> Prepared:
-        transcript = dialect.continuation.transcript(body)
-        root = root_of(transcript.opening())
-        selects = _SELECTS in body
-        if not selects and not is_sealed and not self._vault.knows(tenant, root):
-            return Prepared(body, body, asker=asker)
-        outline = self._outline(dialect, transcript, tenant)
-        marked = outline if selects else ()
-        found = restore(transcript, partial(self._found, tenant, root, marked), asker, outline)
-        if found.entries:
-            self._vault.touch(tenant, found.entries, self._clock())
-        prepared = _prepared(body, found, transcript.body(found.messages) if found.is_changed else body)
+    def _restored(
+        self, dialect: Dialect, body: bytes, member: bytes, tenant: str, asker: Asker, *, is_sealed: bool
+    ) -> Prepared:
+        found = self._restoring.request(dialect, body, member, tenant, asker, is_sealed=is_sealed)
+        prepared = Prepared(body, body) if found is None else _prepared(body, *found)
         return replace(prepared, asker=asker)
-
-    def _found(self, tenant: str, root: bytes, marked: Outline, places: Sequence[Place]) -> dict[Place, list[Hidden]]:
-        """The entries of these places. Where the client names items that were shown with a hidden turn, their ids
-        select it, whatever became of the history before them; what the turn says confirms."""
-        found = self._vault.find(tenant, places, root)
-        named = {(mark, step.place) for step in marked if step.place is not None for mark in step.marks if mark}
-        for mark, place in named:
-            if not any(entry.id == mark for entry in found.get(place, ())):
-                fitting = [entry for entry in self._vault.named(tenant, mark) if entry.visible == place[1]]
-                found.setdefault(place, []).extend(fitting)
-        return found
-
-    def _outline(self, dialect: Dialect, transcript: Transcript, tenant: str) -> Outline:
-        """Of what was erased or has expired nothing is remembered, not even digests."""
-        if (generation := self._vault.generation()) != self._generation:
-            self._outlines.clear()
-            self._generation = generation
-        owner = f"{dialect.name}\0{tenant}".encode(errors="surrogatepass")
-        return self._outlines.of(owner, transcript, dialect.continuation.transcript)
 
 
 def _bound(transcript: Transcript, messages: Sequence[bytes], edits: str) -> tuple[bytes, ...]:

@@ -51,10 +51,18 @@ class Step:
 Outline = tuple[Step, ...]
 
 
-def outlined(turns: Sequence[SideTurn], before: Outline = (), first: int = 0, *, with_calls: bool = False) -> Outline:
-    """The outline of these turns behind `before`, whose messages are the `first` ones."""
+def outlined(
+    turns: Sequence[SideTurn],
+    before: Outline = (),
+    first: int = 0,
+    *,
+    with_calls: bool = False,
+    after: bytes = CHAIN_START,
+) -> Outline:
+    """The outline of these turns behind `before`, whose messages are the `first` ones; without it `after` names the
+    place behind which they stand."""
     steps = list(before)
-    here = before[-1].after if before else CHAIN_START
+    here = before[-1].after if before else after
     for turn in turns:
         meaning = turn.meaning()
         place = (here, meaning) if turn.side is Side.ASSISTANT else None
@@ -98,10 +106,10 @@ class Outlines:
             return ()
         names = _Names(owner, messages)
         count, before = self._longest(names, len(messages))
-        if count == 0:
-            found = outlined(transcript.turns(), with_calls=self._with_calls)
-        else:
-            found = outlined(read(part_of(messages[count:])).turns(), before, count, with_calls=self._with_calls)
+        behind = read(part_of(messages[count:])).turns() if count else ()
+        if not count or (behind and behind[0].side is before[-1].side):  # what goes on with a turn is one with it
+            count, before, behind = 0, (), transcript.turns()
+        found = outlined(behind, before, count, with_calls=self._with_calls)
         if (end := self._end(found)) > len(before):
             self._remember(names, messages, found[:end])
         return found

@@ -11,7 +11,7 @@ from proxy.ledger.hidden import Hidden, from_bytes, to_bytes
 from proxy.ledger.strongbox import VERSION, Kept, LedgerError, Strongbox
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from proxy.ledger.outline import Place
@@ -38,12 +38,13 @@ class Vault(Strongbox):
             digest = self.digest(b"root", tenant, root)
             return connection.execute("SELECT 1 FROM hidden WHERE root = ? LIMIT 1", (digest,)).fetchone() is not None
 
-    def find(self, tenant: str, places: Sequence[Place], root: bytes | None = None) -> dict[Place, list[Hidden]]:
+    def find(self, tenant: str, places: Collection[Place], root: bytes | None = None) -> dict[Place, list[Hidden]]:
         """The entries of each place that has any, oldest first. What cannot be decrypted is not there.
 
-        `root` is how their conversation begins: where few entries have it, no place need be named.
+        `root` is how their conversation begins: where few entries have it, no place need be named, and `places` is
+        asked for each of them.
         """
-        if root is not None and (few := self._few(tenant, set(places), root)) is not None:
+        if root is not None and (few := self._few(tenant, places, root)) is not None:
             return few
         named = {self.digest(b"place", tenant, *place): place for place in places}
         found: dict[Place, list[Hidden]] = {}
@@ -58,7 +59,7 @@ class Vault(Strongbox):
                     found.setdefault(named[digest], []).append(hidden)
         return found
 
-    def _few(self, tenant: str, places: set[Place], root: bytes) -> dict[Place, list[Hidden]] | None:
+    def _few(self, tenant: str, places: Collection[Place], root: bytes) -> dict[Place, list[Hidden]] | None:
         """What begins so and stands at these places; None where too much begins so."""
         with self.using() as connection:
             rows = connection.execute(_FIND_FEW, (self.digest(b"root", tenant, root),)).fetchall()

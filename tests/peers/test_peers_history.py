@@ -16,7 +16,7 @@ import pytest
 from proxy import answers, settling
 from proxy.demo.turns import Call, Dialect, Text, Thinking
 from proxy.gate import Gate
-from proxy.ledger import hidden, keeper, outline
+from proxy.ledger import hidden, outline, restoring
 from proxy.ledger.keeper import Ledger, Prepared
 from tests.e2e.told import POLICY, Told, call, told, turn
 
@@ -33,7 +33,7 @@ DONE = turn(Thinking("hm"), Text("One of two."))
 def forgetful() -> AbstractContextManager[Any]:
     """A gate that puts nothing back: what other gates do."""
 
-    async def prepare(_: Ledger, __: Any, body: bytes, ___: str, ____: Any = None) -> Prepared:
+    async def prepare(_: Ledger, __: Any, body: bytes, *___: Any) -> Prepared:
         return Prepared(body, body)
 
     return patch.object(Ledger, "prepare", prepare)
@@ -158,7 +158,7 @@ async def test_40_a_turn_whose_beginning_was_compacted_away_gets_nothing_back(tm
 async def test_40_fails_where_a_turn_is_found_wherever_it_stands(tmp_path: Path) -> None:
     """The mutation: a turn is named by what it says alone, and all conversations begin alike."""
     start = patch.object(outline, "chained", lambda *_: outline.CHAIN_START)
-    roots = [patch.object(module, "root_of", lambda _: b"") for module in (hidden, keeper)]
+    roots = [patch.object(module, "root_of", lambda _: b"") for module in (hidden, restoring)]
     with start, roots[0], roots[1], pytest.raises(AssertionError):
         await test_40_a_turn_whose_beginning_was_compacted_away_gets_nothing_back(tmp_path)
 
@@ -243,7 +243,7 @@ async def test_52_fails_where_the_policy_is_not_asked(tmp_path: Path) -> None:
 
 async def test_the_doubles_are_what_fails(tmp_path: Path) -> None:
     """Restoring is what these claims rest on: without it the hidden call is gone from the second request."""
-    with patch.object(hidden, "_chosen", lambda *_: {}):
+    with patch.object(hidden, "choose", lambda *_: ({}, 0)):
         async with told(tmp_path, CHAT, MIXED, DONE) as one:
             await one.ask()
             one.talk.answer("result")

@@ -144,13 +144,21 @@ async def test_what_is_remembered_ends_with_an_erasure_in_any_process(tmp_path: 
         for forget in (lambda: two.erase("s"), lambda: two.expire(NOW + timedelta(hours=1))):
             await asyncio.to_thread(one.put, "t", "s", entry, NOW)
             assert (await ledger.prepare(ANTHROPIC_MESSAGES, body, "t")).restored == 1
-            assert ledger._outlines._known
+            assert ledger._restoring.outlines._known
             assert await asyncio.to_thread(forget) == 1
             await asyncio.to_thread(one.put, "t", "another", dataclasses.replace(entry, id="h2"), NOW)
             with patch.object(Outlines, "of", lambda *_: outlined(request.turns())):
                 await ledger.prepare(ANTHROPIC_MESSAGES, body, "t")
-            assert not ledger._outlines._known
+            assert not ledger._restoring.outlines._known
             await asyncio.to_thread(two.erase, "another")
     finally:
         one.close()
         two.close()
+
+
+def test_what_goes_on_with_a_remembered_turn_is_one_with_it() -> None:
+    """A client that says more before the answer comes: the turn that it adds to ended a history that is remembered."""
+    memory = Outlines()
+    first, more, said = ({"role": role, "content": role} for role in ("user", "user", "assistant"))
+    for messages in ([first, said], [first, more, said]):
+        assert of(memory, messages) == outlined(transcript(messages).turns())
