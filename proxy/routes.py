@@ -85,14 +85,13 @@ def route(
         return Refused(shape, problem)
     for upstream, rest in readings:
         for dialect in DIALECTS if method == "POST" else ():
-            if (at := _address(dialect, rest, query)) is not None:
+            if (at := _address(dialect, rest, query)) is not None and not _is_passive(dialect, method, rest):
                 name = upstream or dialect.provider
                 target = rest + question + query
                 return Mediated(dialect, name, target, at) if name in upstreams else _missing(dialect, name)
     upstream, rest = next((reading for reading in readings if reading[0]), readings[0])
     target, name = rest + question + query, upstream or provider
-    shown = () if _names_a_create_call(rest) else DIALECTS
-    passive = [dialect for dialect in shown if any(_fits(method, rest, row) for row in dialect.passive)]
+    passive = [dialect for dialect in DIALECTS if _is_passive(dialect, method, rest)]
     if passive:
         dialect = next((each for each in passive if each.provider == name), passive[0])
         name = upstream or (provider if any(each.provider == provider for each in passive) else dialect.provider)
@@ -136,8 +135,10 @@ def _missing(dialect: Dialect, upstream: str) -> Refused:
     return Refused(dialect, f"there is no upstream named {upstream!r}")
 
 
-def _fits(method: str, path: str, row: tuple[str, str]) -> bool:
-    return method == row[0] and variables_of(row[1], path) is not None
+def _is_passive(dialect: Dialect, method: str, path: str) -> bool:
+    """Whether a row of its table says so, which goes before a create call's path that fits as well."""
+    rows = [row for verb, row in dialect.passive if method == verb and variables_of(row, path) is not None]
+    return any(_names_a_create_call(row) or not _names_a_create_call(path) for row in rows)
 
 
 def _names_a_create_call(path: str) -> bool:

@@ -37,6 +37,7 @@ class VertexServer:
     def add_to(self, app: web.Application) -> None:
         for version in ("/v1", "/v1beta1"):
             GeminiServer(self.provider).add_model(app, version + _MODELS % "google")
+        app.router.add_post(f"/v1{_MODELS % 'anthropic'}".replace("{model}", "count-tokens:rawPredict"), self._counted)
         for way in ("rawPredict", "streamRawPredict"):
             app.router.add_post(f"/v1{_MODELS % 'anthropic'}:{way}", self._claude)
 
@@ -50,6 +51,10 @@ class VertexServer:
             return await deliver(request, checked.status, {"Content-Type": "application/json"}, [body], Delivery())
         asked = replace(anthropic_asked(checked.body), streamed=streamed)
         return await self.provider.reply(request, number, checked, asked)
+
+    async def _counted(self, request: web.Request) -> web.StreamResponse:
+        self.provider.record(request, await request.read())
+        return await deliver(request, 200, {"Content-Type": "application/json"}, [b'{"input_tokens":42}'], Delivery())
 
     def _checked(self, request: web.Request, raw: bytes, *, streamed: bool) -> Admitted | HttpError:
         if not request.headers.get("Authorization", "").startswith("Bearer "):

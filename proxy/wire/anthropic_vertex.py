@@ -17,14 +17,18 @@ if TYPE_CHECKING:
     from proxy.wire.dialect import RequestView
 
 _STREAM: Final = ":streamRawPredict"
-_MODEL: Final = "/projects/{project}/locations/{location}/publishers/anthropic/models/{model}"
+_VERSIONS: Final = ("/v1", "")
+_MODELS: Final = "/projects/{project}/locations/{location}/publishers/anthropic/models"
+_MODEL: Final = f"{_MODELS}/{{model}}"
+_COUNT: Final = f"{_MODELS}/count-tokens:rawPredict"
+"""In the place of a model: it counts tokens, and says nothing."""
 
 
 class AnthropicOnVertex(AnthropicMessages):
     name = "anthropic-vertex"
     provider = "vertex"
-    paths = tuple(f"{version}{_MODEL}{method}" for version in ("/v1", "") for method in (":rawPredict", _STREAM))
-    passive = ()
+    paths = tuple(f"{version}{_MODEL}{method}" for version in _VERSIONS for method in (":rawPredict", _STREAM))
+    passive = tuple(("POST", f"{version}{_COUNT}") for version in _VERSIONS)
     client_header = ""
 
     def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:

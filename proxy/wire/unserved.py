@@ -1,6 +1,7 @@
 """Routes of providers that this gate knows and does not serve, each with why: what to do instead.
 
-They return what the provider keeps, calls and all, as the model wrote it and nobody judged it.
+They return what the provider keeps, calls and all, as the model wrote it and nobody judged it; or they would not do
+what they say.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ _STORED: Final = (
     "a stored response holds its calls as the model wrote them, judged or not; keep the answer of the create call, or "
     "go on with 'previous_response_id'"
 )
+_DELETED: Final = (
+    "an answer that went on after a refusal is several at the provider, of which the client knows one; send "
+    "'store: false', or delete with the provider's own key"
+)
 _ITEMS: Final = (
     "the items of a conversation hold calls as the model wrote them, judged or not; send them as the input of a create "
     "call"
@@ -28,6 +33,7 @@ _ITEMS: Final = (
 
 UNSERVED: Final[tuple[Unserved, ...]] = (
     *(Unserved("GET", f"{root}/{{id}}", _STORED) for root in _ROOTS),
+    *(Unserved("DELETE", f"{root}/{{id}}", _DELETED) for root in _ROOTS),
     *(Unserved("POST", f"{root}/{{id}}/cancel", _STORED) for root in _ROOTS),
     *(Unserved("GET", f"{root}/{{id}}/input_items", _STORED) for root in _ROOTS),
     *(

@@ -17,7 +17,7 @@ SAYS = {
     "named threads": "the policy decides: `provider_tools: {threads: ...}`, else `unknown_tools`",
     "refused": "refused (404), unless `pass_through` of the configuration names it",
 }
-_PREFIX = {"gemini": "/v1beta"}
+_PREFIX = {"gemini": "/v1beta", "vertex": "/v1"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ def surface() -> dict[str, list[str]]:
         "endpoints gemini": _google(),
         "endpoints ollama": _ollama(),
         "endpoints bedrock": _operations(),
+        "endpoints vertex": _vertex(),
+        "endpoints azure": _azure(),
         **_anthropic_types(),
         **_openai_types(),
         **_google_types(),
@@ -113,6 +115,26 @@ def _bedrock() -> Any:
 def _operations() -> set[str]:
     ways = [operation["http"] for operation in _bedrock()["operations"].values()]
     return {f"{way['method']} {_plain(way['requestUri'])}" for way in ways}
+
+
+def _vertex() -> set[str]:
+    """Google's models by the verbs that its SDK knows, and what Anthropic's client makes of its own paths there."""
+    place = "/projects/{}/locations/{}/publishers/google/models"
+    found = {f"POST {place}{one.removeprefix('POST ')}" for one in _google() if one.startswith("POST /{}:")}
+    text = (_folder("anthropic") / "lib" / "vertex" / "_client.py").read_text(encoding="utf-8")
+    words = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+    verbs = [word for word in words if isinstance(word, str) and word.endswith("awPredict") and "/" not in word]
+    for path in words:
+        if isinstance(path, str) and path.startswith("/projects/"):
+            found |= {f"POST {_plain(path.replace('{specifier}', verb))}" for verb in verbs}
+    return found
+
+
+def _azure() -> set[str]:
+    """What the client for Azure sends to a deployment."""
+    from openai.lib.azure import _deployments_endpoints
+
+    return {f"POST /openai/deployments/{{}}{path}" for path in _deployments_endpoints}
 
 
 def _text(node: ast.AST) -> str | None:

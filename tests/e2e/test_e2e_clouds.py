@@ -4,8 +4,9 @@ are refused, to the model and to the customer, before providers that take no his
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import anthropic
 import pytest
 
 from proxy.demo.turns import Text, Thinking, Turn, by_text
@@ -91,3 +92,18 @@ def talk(ask: Ask, mouth: Mouth, streamed: bool) -> tuple[dict[str, str], list[C
             ran += said.calls
             history += mouth.results(said.calls, "done")
     return reads, ran
+
+
+async def test_tokens_are_counted_on_vertex(tmp_path: Path) -> None:
+    """`count-tokens` stands where a model would, and is no create call: its answer passes, with a record."""
+    async with desk(tmp_path, by_text(STEPS), POLICY) as gate:
+
+        def count() -> int:
+            with anthropic.AnthropicVertex(
+                region="global", project_id="p", access_token="a-key", base_url=f"{gate.url}/v1", max_retries=0
+            ) as client:
+                messages: Any = [{"role": "user", "content": "hi"}]
+                return client.messages.count_tokens(model="claude-sonnet-5-5", messages=messages).input_tokens
+
+        assert await asyncio.to_thread(count) == 42
+        assert [each["kind"] for each in await gate.records()] == ["unexamined"]

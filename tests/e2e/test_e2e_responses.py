@@ -181,10 +181,18 @@ async def test_what_is_not_served_says_why(tmp_path: Path) -> None:
             url, json={"model": "m", "input": "x", "background": True}, headers=headers
         ) as got:
             assert (got.status, "background" in await got.text()) == (400, True)
-        for method, path in (("GET", "/resp_1"), ("POST", "/resp_1/cancel"), ("GET", "/resp_1/input_items")):
+        stored = ("a stored response holds its calls", "go on with 'previous_response_id'")
+        for method, path, words in (
+            ("GET", "/resp_1", stored),
+            ("GET", "/resp_1?stream=true&starting_after=3", stored),
+            ("POST", "/resp_1/cancel", stored),
+            ("GET", "/resp_1/input_items", stored),
+            ("DELETE", "/resp_1", ("several at the provider", "send 'store: false'")),
+        ):
             async with one.desk.session.request(method, url + path, headers=headers) as got:
                 assert got.status == 404
-                assert "a stored response holds its calls" in await got.text()
+                said = await got.text()
+                assert all(each in said for each in words)
         upgrade = headers | {"upgrade": "websocket", "connection": "upgrade"}
         async with one.desk.session.get(url, headers=upgrade) as got:
             assert got.status == 426
