@@ -1,4 +1,4 @@
-"""The record of what a person said of a case. It shares the receipt of the refusal that opened the case."""
+"""The record of what a person said of a case. It shares the receipt of what opened the case."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Answered:
     """`by` said yes or no, and why. `grant` is the approval that this answer made whole, empty where it made none.
 
-    `expires` is when that approval ends.
+    `expires` is when that approval ends. Of a case without a call a no says that it is dealt with.
     """
 
     kind: ClassVar[Kind] = Kind.ANSWERED

@@ -59,11 +59,14 @@ class FactReader:
     """Says which records are needed, then puts their fields into the environment.
 
     A fact that cannot be had is one verdict here, and the rules that read it are not evaluated; an unreadable field
-    makes only those rules fire that read it.
+    makes only those rules fire that read it. `reads_on`: also where one that cannot be had settles the matter.
     """
 
     name = _NAME
     stage = Stage.RULES
+
+    def __init__(self, *, reads_on: bool = False) -> None:
+        self._reads_on = reads_on
 
     def judge(self, case: Case) -> tuple[Verdict, ...] | Needs:
         uses = case.found.tool.facts
@@ -72,7 +75,7 @@ class FactReader:
         progress = _Progress()
         for name, use in uses.items():
             _look(case, name, use, progress)
-        if progress.needs and not progress.is_settled:
+        if progress.needs and (self._reads_on or not progress.is_settled):
             return Needs(tuple(progress.needs))
         case.failed = frozenset(progress.failed | progress.waiting)
         case.reads = tuple(progress.reads)

@@ -25,10 +25,11 @@ class Kind(Enum):
     SETTLED = "settled"
     EDITED = "edited"
     ANSWERED = "answered"
+    HANDED_OFF = "handed_off"
 
     @property
     def is_outcome(self) -> bool:
-        """Whether it tells what left the socket, and so follows a `decided` of the same receipt."""
+        """Whether it tells what left the socket, and so follows a `decided`, or a `handed_off`, of the same receipt."""
         return self in (Kind.RELEASED, Kind.SUBSTITUTED, Kind.ABORTED)
 
     @property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NotRequired, TypeAlias, TypedDict, U
 
 from interceptors.answered import Answered
 from interceptors.edits import Edit, Edited
+from interceptors.handoffs import HandedOff
 from interceptors.kinds import AbortCause, ErasureCause, Kind, MoneyState, Remark, SettlementCause
 from interceptors.money import Held, Reserved, Settled
 from interceptors.operations import Erased, Halted, PolicyChanged, Pruned, Resumed, Span
@@ -174,6 +175,7 @@ __all__ = [
     "Erased",
     "ErasureCause",
     "Halted",
+    "HandedOff",
     "Held",
     "Kind",
     "MoneyState",
@@ -198,7 +200,7 @@ __all__ = [
 
 Record: TypeAlias = (
     "Decided | Released | Substituted | Aborted | Unexamined | Observed | Remarked | Refused"
-    " | PolicyChanged | Halted | Resumed | Erased | Pruned | Reserved | Settled | Edited | Answered"
+    " | PolicyChanged | Halted | Resumed | Erased | Pruned | Reserved | Settled | Edited | Answered | HandedOff"
 )
 
 

@@ -82,17 +82,27 @@ def summary(case: Case, tool: str, reason: str) -> dict[str, str]:
     if isinstance(amount, Money):
         lines["amount"] = render(amount)
     for name, template in case.found.tool.escalation.items():
-        lines[name] = _rendered(case, template) or NOT_AVAILABLE
+        lines[name] = rendered(case, template)
     return lines | gathered(case)
+
+
+def rendered(case: Case, template: Template) -> str:
+    """A line of a summary."""
+    return _rendered(case, template) or NOT_AVAILABLE
 
 
 def own_text(case: Case, reason: str) -> str | None:
     """The policy's template for this reason, rendered; None where there is none or a part of it has no value."""
+    return own_text_in(case, reason, languages(case))
+
+
+def own_text_in(case: Case, reason: str, tags: Iterable[str]) -> str | None:
+    """The same in the first of these languages that it has, else in the one that it names first."""
     declared = case.policy.reasons.get(reason)
     if declared is None or not declared.replies:
         return None
     replies = {tag.lower(): template for tag, template in declared.replies.items()}
-    for tag in languages(case):
+    for tag in tags:
         if tag in replies:
             return _rendered(case, replies[tag])
     return _rendered(case, next(iter(declared.replies.values())))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from policies.escalate_with import EscalateWith
+    from policies.handoff import Handoff
     from policies.secrets import Expandable
 
 ANSWER_WITHIN: Final = timedelta(days=3)
@@ -63,6 +64,7 @@ class People:
 
     approvals: Approvals = field(default_factory=Approvals)
     operators: Mapping[str, Operator] = field(default_factory=dict)
+    handoff: Handoff | None = None  # None: no words of a customer ask for a person
 
 
 @dataclass(frozen=True, slots=True)

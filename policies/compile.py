@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from policies.approvals import PassedOn
@@ -15,6 +16,7 @@ from policies.documents.escalate_with import read_escalate_with
 from policies.documents.facts import read_facts
 from policies.documents.foreign import read_provider_tools
 from policies.documents.guards import GuardScope, read_not_user
+from policies.documents.handoff import read_handoff
 from policies.documents.history import read_history
 from policies.documents.people import read_people
 from policies.documents.replies import check_missing, present, read_replies
@@ -119,6 +121,7 @@ class _Parts(NamedTuple):
     replies: dict[str, Reason]
     governed: Governed | None
     escalate_with: EscalateWith | None  # of a tool that is not named
+    around: Surroundings
 
 
 class _Spoken(NamedTuple):
@@ -137,13 +140,14 @@ def _spoken(sections: _Sections, parts: _Parts, *, closed: bool) -> _Spoken:
     problems = sections.problems
     no_patterns: tuple[Pattern, ...] = ()
     session = {name: field.type for name, field in present(parts.session).items()}
+    handoff = partial(read_handoff, around=parts.around, problems=problems)
     return _Spoken(
         sections.read("reply_language", lambda node: read_reply_language(node, session), None),
         sections.read("not_user", lambda node: read_not_user(node, problems), no_patterns),
         sections.entries("structured", lambda node: read_structured(node, parts.tools, problems)),
         sections.entries("claims", lambda node: read_claims(node, spellings(parts.tools), problems)),
         sections.entries("provider_tools", lambda node: read_provider_tools(node, problems)),
-        read_people(sections, spellings(parts.tools), parts.identities, closed=closed),
+        read_people(sections, spellings(parts.tools), parts.identities, handoff, closed=closed),
         read_history(sections.root, problems),
     )
 
@@ -157,7 +161,9 @@ def _settings(sections: _Sections) -> _Settings:
         time_zone=sections.read("time_zone", lambda node: node.convert(time_zone), None),
         unknown_results=sections.read("unknown_results", lambda node: node.choice(UnknownResults), UnknownResults.PASS),
         unknown_tools=sections.read("unknown_tools", lambda node: node.choice(UnknownTools), UnknownTools.FORBID),
-        pass_types=sections.read("pass_types", _pass_types, no_types),
+        pass_types=sections.read(
+            "pass_types", lambda node: frozenset(item.text() for item in node.sequence()), no_types
+        ),
         text_calls=sections.read("text_calls", lambda node: node.choice(TextCalls), TextCalls.PASS),
         policy_stale_seconds_max=sections.read("policy_stale_seconds_max", _stale_seconds, STALE_SECONDS),
     )
@@ -189,7 +195,7 @@ def _parts(sections: _Sections, folder: Path, unknown_tools: UnknownTools, lists
     tools = tools if governed is None else governed.tools
     tools, hands = read_escalate_with(sections.root, tools, problems)
     replies = read_replies(present(reasons), present(tools).values(), around, defaults, problems)
-    return _Parts(session, constants, facts, defaults, tools, identities, replies, governed, hands)
+    return _Parts(session, constants, facts, defaults, tools, identities, replies, governed, hands, around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +221,6 @@ def _language(node: Node) -> int:
     if node.number() != LANGUAGE:
         node.fail(f"this version reads language {LANGUAGE}, got {node.described}")
     return LANGUAGE
-
-
-def _pass_types(node: Node) -> frozenset[str]:
-    return frozenset(item.text() for item in node.sequence())
 
 
 def _stale_seconds(node: Node) -> Decimal:

@@ -9,6 +9,7 @@ from policies.explain_asking import asking_lines, language_lines
 from policies.explain_cases import case_lines
 from policies.explain_fees import fee_lines
 from policies.explain_foreign import provider_lines
+from policies.explain_handoff import handoff_lines
 from policies.explain_limits import limit_sentence, once_sentence, settlement_lines
 from policies.explain_people import people_lines, tool_people_lines
 from policies.explain_texts import text_lines, tool_text_lines
@@ -48,6 +49,7 @@ def _head(policy: Policy) -> str:
     lines += language_lines(policy)
     lines += text_lines(policy)
     lines += people_lines(policy)
+    lines += handoff_lines(policy)
     lines += history_lines(policy)
     return "\n".join(lines)
 

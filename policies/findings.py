@@ -23,6 +23,8 @@ class FindingCode(Enum):
     LIMIT_WITHOUT_CURRENCY = "limit-without-currency"
     LIMIT_PER_FREE_TEXT = "limit-per-free-text"
     HELD_FOR_NOTHING = "held-for-nothing"
+    HANDOFF_WITHOUT_REPLY = "handoff-without-reply"
+    HANDOFF_OF_NOBODY = "handoff-of-nobody"
     PLAIN_CREDENTIAL = "plain-credential"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from policies.documents.guards import guard_reasons, nested
 from policies.findings import Finding, FindingCode
 from policies.lint_gates import conditions, decorative, not_owned, unreachable
+from policies.lint_handoff import handoff_findings
 from policies.lint_limits import limits_of, loose_limits
 from policies.model import Category, Origin, Ruling
 from policies.system_reasons import SYSTEM_REASONS
@@ -28,6 +29,7 @@ def lint(policy: Policy) -> list[Finding]:
         *_unanchored(policy),
         *_plain_credentials(policy),
         *_held_for_nothing(policy),
+        *handoff_findings(policy),
     ]
     for tool in (*policy.tools.values(), policy.unknown_tool):
         found += [*unreachable(tool), *decorative(policy, tool), *not_owned(policy, tool), *loose_limits(tool)]
@@ -67,6 +69,7 @@ def _unused(policy: Policy) -> Iterator[Finding]:
             yield Finding(origin, FindingCode.UNUSED_CONSTANT, f"nothing reads the constant {name!r}")
     mapped = {name for tool in policy.tools.values() for name in tool.facts}
     mapped |= set(policy.cases.facts) if policy.cases is not None else set()
+    mapped |= set(policy.people.handoff.case.facts) if policy.people.handoff is not None else set()
     for name, fact in policy.facts.items():
         if name not in mapped:
             yield Finding(fact.origin, FindingCode.UNUSED_FACT, f"no tool maps the fact {name!r}")
@@ -86,7 +89,8 @@ def _all_paths(policy: Policy, rules: list[Rule]) -> Iterator[tuple[str, ...]]:
     for reason in policy.reasons.values():
         for template in reason.replies.values():
             yield from template.paths
-    for tool in _tools(policy):
+    handoff = policy.people.handoff
+    for tool in _tools(policy) if handoff is None else (*_tools(policy), handoff.case):
         for template in tool.escalation.values():
             yield from template.paths
         if tool.fee_schedule is not None:

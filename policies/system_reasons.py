@@ -108,6 +108,12 @@ _ROWS: Final = (
     SystemReason("not_in_cell", Category.POLICY, "This is not among what may be done in this case.", _STOP),
     SystemReason("above_limit", Category.ESCALATED, "The value is above what is allowed in this case.", _PERSON),
     SystemReason("case_changed", Category.ESCALATED, "The case changed within the conversation.", _PERSON),
+    SystemReason(
+        "handoff",
+        Category.ESCALATED,
+        "The customer asked for a person, so the model was not asked.",
+        "A person gets back to the customer.",
+    ),
     SystemReason("rejected", Category.POLICY, "People have refused exactly this call.", _STOP),
     SystemReason(
         "approval_expired",

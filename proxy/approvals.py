@@ -1,4 +1,5 @@
-"""What people do with cases: list, show, approve, reject, each by a person with a role. Every way in calls this one.
+"""What people do with cases: list, show, approve, reject, close, each by a person with a role. Every way in calls
+this one.
 
 Who may answer a case is said here, of the policy in force; who wins a race is said by the store's transaction.
 """
@@ -30,6 +31,7 @@ class Power(Enum):
     SEE = "see"
     APPROVE = "approve"
     REJECT = "reject"
+    CLOSE = "close"
 
 
 class Refusal(Enum):
@@ -43,6 +45,8 @@ class Refusal(Enum):
     EXPIRED = "expired"
     ALREADY = "already_answered"
     NO_APPROVAL = "cannot_be_approved"
+    NO_CALL = "no_call"
+    IS_CALL = "is_call"
 
 
 _TOLD: Final[Mapping[Refusal, str]] = {
@@ -54,6 +58,8 @@ _TOLD: Final[Mapping[Refusal, str]] = {
     Refusal.EXPIRED: "the case has expired: nobody answered in time",
     Refusal.ALREADY: "you have answered this case already",
     Refusal.NO_APPROVAL: "an approval would not let this call run: deal with it otherwise, then reject it",
+    Refusal.NO_CALL: "a customer asked for a person, and there is no call to approve or to reject: close the case",
+    Refusal.IS_CALL: "this case is about a call: approve or reject it",
 }
 _FOUND: Final[Mapping[Unanswerable, Refusal]] = {
     Unanswerable.NOT_FOUND: Refusal.NOT_FOUND,
@@ -62,6 +68,8 @@ _FOUND: Final[Mapping[Unanswerable, Refusal]] = {
     Unanswerable.ALREADY: Refusal.ALREADY,
     Unanswerable.OWN: Refusal.OWN,
     Unanswerable.NO_APPROVAL: Refusal.NO_APPROVAL,
+    Unanswerable.NO_CALL: Refusal.NO_CALL,
+    Unanswerable.IS_CALL: Refusal.IS_CALL,
 }
 
 
@@ -117,6 +125,8 @@ class Approvals:
         """What this person may do with the case as it stands."""
         if case.status is not EscalationStatus.OPEN or await self._against(person) is not None:
             return frozenset({Power.SEE})
+        if not case.is_call:
+            return frozenset({Power.SEE, Power.CLOSE})
         own = case.proposer is not Proposer.MODEL and case.proposed_by == person.name
         approves = {Power.APPROVE} if case.can_be_approved and not own else set()
         return frozenset({Power.SEE, Power.REJECT, *approves})
@@ -134,7 +144,13 @@ class Approvals:
         """Say no; one person's word is enough. Raises as `approve`."""
         return await self._answer(escalation, person, reason, approves=False)
 
-    async def _answer(self, escalation: str, person: PersonToken, reason: str, *, approves: bool) -> Answer:
+    async def close(self, escalation: str, person: PersonToken, reason: str) -> Answer:
+        """Say that a case without a call is dealt with, and how. Raises as `approve`."""
+        return await self._answer(escalation, person, reason, approves=False, closes=True)
+
+    async def _answer(
+        self, escalation: str, person: PersonToken, reason: str, *, approves: bool, closes: bool = False
+    ) -> Answer:
         if (refusal := await self._against(person)) is not None:
             raise AnswerRefusedError(refusal)
         approvals = self._policy.last().revision.policy.people.approvals
@@ -147,13 +163,14 @@ class Approvals:
                 at=self._clock(),
                 quorum=approvals.quorum,
                 valid_for=approvals.valid_for,
+                closes=closes,
             )
         )
         if answer.problem is not None:
             raise AnswerRefusedError(_FOUND[answer.problem], answer.case)
         assert answer.case is not None
         self._logs.event(
-            Event.APPROVED if approves else Event.REJECTED, listener="admin", by=person.name, receipt=answer.receipt
+            _told(approves=approves, closes=closes), listener="admin", by=person.name, receipt=answer.receipt
         )
         if answer.case.status is not EscalationStatus.OPEN:
             self._answered(answer.case)
@@ -164,3 +181,9 @@ class Approvals:
             return Refusal.ROLE
         named = (await self._policy.current()).revision.policy.people.approvals.approvers
         return None if named is None or person.name in named else Refusal.NOT_AN_APPROVER
+
+
+def _told(*, approves: bool, closes: bool) -> Event:
+    if closes:
+        return Event.CLOSED
+    return Event.APPROVED if approves else Event.REJECTED

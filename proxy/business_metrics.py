@@ -26,6 +26,9 @@ class BusinessMetrics:
         self._money = Counter(
             "callgate_money", "Money of decided calls, by their answer", ["ruling", "currency"], registry=registry
         )
+        self._handoffs = Counter(
+            "callgate_handoffs", "Customers who asked for a person", ["language", "outcome"], registry=registry
+        )
         self._open = Gauge("callgate_cases_open", "Cases that wait for a person", registry=registry)
         self._oldest = Gauge(
             "callgate_cases_oldest_seconds", "How long the oldest open case has waited", registry=registry
@@ -39,6 +42,10 @@ class BusinessMetrics:
         self._reviews = Gauge(
             "callgate_reviews", "Sampled allowed writes, by what a person said", ["word"], registry=registry
         )
+
+    def handed_off(self, language: str, outcome: str) -> None:
+        """`language` is a tag of the policy; `outcome` opened, joined, repeated, or full."""
+        self._handoffs.labels(language, outcome).inc()
 
     def asked_for(self, money: Money, ruling: Ruling) -> None:
         """Currencies are those that the policy names."""

@@ -117,7 +117,7 @@ def case_body(case: Escalation) -> bytes:
 
 def _text(case: Escalation) -> str:
     """One line for a chat, in which no value can be a link, a mention or markup."""
-    told = [f"{case.tool}: {case.reason}"]
+    told = [f"{case.tool}: {case.reason}" if case.is_call else "a customer asks for a person"]
     told += [
         f"{name.replace('_', ' ')}: {text}" for name, text in case.summary.items() if name not in ("tool", "reason")
     ]

@@ -16,12 +16,13 @@ from interceptors.receipts import Refused
 from proxy import headers, routes
 from proxy.admission import Admission, Asking, RefusedError
 from proxy.exchange import Exchange, guarded
+from proxy.handoff import Handoffs
 from proxy.judge import Scene
 from proxy.logs import Event
 from proxy.onward import Onward
 from proxy.passage import Passage, tell
 from proxy.preparation import Ready, prepare
-from proxy.provider_head import read_error, refuse_odd_head
+from proxy.provider_head import is_stream, read_error, refuse_odd_head
 from proxy.provider_tools import STRIPPED, mind, refuse_unless_allowed
 from proxy.records import edited, observed, unexamined
 from proxy.services import Holding, Room, Services
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from interceptors.receipts import Record
 
-_PASS_CHUNK_BYTES, _FIRST_BYTES_MAX = 64 * 1024, 64 * 1024
+_PASS_CHUNK_BYTES = 64 * 1024
 _PATHS_KEPT, _PATH_KEPT_MAX = 512, 256
 _RETRYABLE = frozenset({Fault.OVERLOADED, Fault.UPSTREAM_FAILED, Fault.UPSTREAM_TIMEOUT})
 
@@ -48,6 +49,7 @@ class Listener:
     def __init__(self, services: Services) -> None:
         self._with = services
         self._admission = Admission(services)
+        self._handoffs = Handoffs(services)
         self._room = Room(services.settings.limits.bytes_in_flight_max)
         self._kept_route = lru_cache(maxsize=_PATHS_KEPT)(self._route)
         self.is_draining = False
@@ -101,21 +103,33 @@ class Listener:
             up = self._admission.fields_up(fields, way, is_decoded=is_decoded)
             if isinstance(way, routes.Unexamined):
                 return await self._pass(request, way, passage, up, body)
-            return await self._mediate(request, way, passage, fields, up, body)
+            answer = await self._answered(request, way, passage, fields, body)
+            return await self._mediate(request, way, passage, up, body) if answer is None else answer
         finally:
             holding.now(0)
+
+    async def _answered(
+        self,
+        request: web.BaseRequest,
+        way: routes.Mediated,
+        passage: Passage,
+        fields: headers.RequestHeaders,
+        body: bytes,
+    ) -> web.StreamResponse | None:
+        """The first look at a request: what the gate answers by itself does not go up."""
+        passage.view = self._read_request(way, request, body)
+        passage.conversation = self._admission.conversation(fields, passage.view)
+        return await self._handoffs.answered(request, way.dialect, body, passage)
 
     async def _mediate(
         self,
         request: web.BaseRequest,
         way: routes.Mediated,
         passage: Passage,
-        fields: headers.RequestHeaders,
         up: headers.Pairs,
         body: bytes,
     ) -> web.StreamResponse:
-        passage.view = view = self._read_request(way, request, body)
-        passage.conversation = self._admission.conversation(fields, view)
+        view = passage.view
         if view.tools.provider:
             body, view = await self._mind_tools(way, passage, body)
         ready, scene = await self._prepare(way.dialect, body, passage)
@@ -126,7 +140,7 @@ class Listener:
             down = headers.headers_down(upstream.raw_headers)
             if not 200 <= upstream.status < 300:
                 return await self._pass_error(upstream, way.dialect, down, passage)
-            streamed, first = await self._is_stream(upstream, way.dialect, view, self._deadline(passage))
+            streamed, first = await is_stream(upstream, way.dialect, view, self._deadline(passage))
             revision = self._asked(passage).revision
             exchange = Exchange(
                 request,
@@ -207,43 +221,6 @@ class Listener:
         seen = [(tool, "request") for tool in minded.passed] + [(tool, STRIPPED) for tool in minded.taken_out]
         await self._keep(passage, *(observed(tool, scene, now, where) for tool, where in seen))
         return minded.body, minded.view
-
-    async def _is_stream(
-        self, upstream: aiohttp.ClientResponse, dialect: Dialect, view: RequestView, deadline: float
-    ) -> tuple[bool, bytes]:
-        """Whether the answer is a stream, and what was read of it to know.
-
-        A client reads what it asked for, whatever the type says (`Framing.may_be`); a stream that was not asked for
-        could be read in two ways, so it is refused.
-        """
-        is_stated = upstream.content_type == dialect.framing.content_type
-        if not view.streamed:
-            if is_stated:
-                message = "the provider answered with a stream that was not asked for"
-                raise RefusedError(Fault.UPSTREAM_FAILED, "unasked_stream", message)
-            return False, b""
-        if is_stated:
-            return True, b""
-        first = await self._first_bytes(upstream, deadline)
-        return dialect.framing.may_be(first), first
-
-    @staticmethod
-    async def _first_bytes(upstream: aiohttp.ClientResponse, deadline: float) -> bytes:
-        """What a body begins with, up to its first byte that is no white space."""
-        first = b""
-        try:
-            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
-                while not first.strip() and (data := await upstream.content.readany()):
-                    first += data
-                    if len(first) > _FIRST_BYTES_MAX and not first.strip():
-                        raise RefusedError(Fault.UPSTREAM_FAILED, "no_answer", "the provider sent nothing but space")
-        except TimeoutError:
-            message = "the provider did not answer in time"
-            raise RefusedError(Fault.UPSTREAM_TIMEOUT, "upstream_timeout", message) from None
-        except (aiohttp.ClientError, OSError):
-            message = "the provider's answer was cut off"
-            raise RefusedError(Fault.UPSTREAM_FAILED, "upstream_failed", message) from None
-        return first
 
     async def _pass(
         self, request: web.BaseRequest, way: routes.Unexamined, passage: Passage, up: headers.Pairs, body: bytes

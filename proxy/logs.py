@@ -79,6 +79,7 @@ class Event(Enum):
     RESOLVED = "resolved"
     APPROVED = "approved"
     REJECTED = "rejected"
+    CLOSED = "closed"
     LOGGED_IN = "logged_in"
     LOGIN_FAILED = "login_failed"
     DELIVERED = "delivered"

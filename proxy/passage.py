@@ -33,6 +33,7 @@ class Passage:
     conversation: str = ""
     restored: int = 0  # hidden turns that were put back
     taken_out: int = 0  # thinking blocks that could not go up
+    handed_off: str = ""  # the language in which a person was asked for, and the case
     ambiguous: int = 0  # turns that fit hidden turns of several conversations
     receipts: list[str] = field(default_factory=list)
     summary: Summary = field(default_factory=Summary)
@@ -73,6 +74,8 @@ def _line(passage: Passage, outcome: str) -> ExchangeLine:
     verdicts = [
         f"{each.decision.tool}:{each.decision.ruling.value}:{each.decision.reason}" for each in summary.judgments
     ]
+    if passage.handed_off:
+        verdicts.append(passage.handed_off)
     return ExchangeLine(
         exchange=passage.id,
         dialect=passage.dialect.name,

@@ -21,9 +21,10 @@ from proxy.wire.sse import Frame, Framer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from proxy.wire.dialect import Dialect
+    from proxy.wire.dialect import Dialect, RequestView
 
 ERROR_BYTES_MAX = 1024 * 1024
+_FIRST_BYTES_MAX = 64 * 1024
 _STATED_ONCE = ("Content-Type", "Content-Encoding", "Content-Length")
 _UTF_8 = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 # In these a byte of ASCII is the character that it is in UTF-8.
@@ -44,6 +45,44 @@ def refuse_odd_head(upstream: aiohttp.ClientResponse) -> None:
     allowed = _UTF_8 if upstream.status < 300 else _LIKE_ASCII
     if not allowed.issuperset(_charsets(fields.get("Content-Type", ""))):
         raise _refused("odd_charset", "the provider answered in another charset than UTF-8")
+
+
+async def is_stream(
+    upstream: aiohttp.ClientResponse, dialect: Dialect, view: RequestView, deadline: float
+) -> tuple[bool, bytes]:
+    """Whether the answer is a stream, and what was read of it to know.
+
+    A client reads what it asked for, whatever the type says (`Framing.may_be`); a stream that was not asked for
+    could be read in two ways, so it is refused.
+    """
+    is_stated = upstream.content_type == dialect.framing.content_type
+    if not view.streamed:
+        if is_stated:
+            message = "the provider answered with a stream that was not asked for"
+            raise RefusedError(Fault.UPSTREAM_FAILED, "unasked_stream", message)
+        return False, b""
+    if is_stated:
+        return True, b""
+    first = await _first_bytes(upstream, deadline)
+    return dialect.framing.may_be(first), first
+
+
+async def _first_bytes(upstream: aiohttp.ClientResponse, deadline: float) -> bytes:
+    """What a body begins with, up to its first byte that is no white space."""
+    first = b""
+    try:
+        async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+            while not first.strip() and (data := await upstream.content.readany()):
+                first += data
+                if len(first) > _FIRST_BYTES_MAX and not first.strip():
+                    raise RefusedError(Fault.UPSTREAM_FAILED, "no_answer", "the provider sent nothing but space")
+    except TimeoutError:
+        message = "the provider did not answer in time"
+        raise RefusedError(Fault.UPSTREAM_TIMEOUT, "upstream_timeout", message) from None
+    except (aiohttp.ClientError, OSError):
+        message = "the provider's answer was cut off"
+        raise RefusedError(Fault.UPSTREAM_FAILED, "upstream_failed", message) from None
+    return first
 
 
 async def read_error(upstream: aiohttp.ClientResponse, dialect: Dialect, deadline: float) -> bytes:

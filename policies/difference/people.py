@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from policies.difference.figures import moved, names_of_both
+from policies.difference.handoff import told_handoff
 from policies.difference.meaning import changed
 from policies.explain_people import KINDS, people_lines
 from policies.model import folded
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def told_people(old: Policy, new: Policy) -> Iterator[str]:
-    """Of approvals what they need, and of operators what they may."""
+    """Of approvals what they need, of operators what they may, and what customers get who ask for a person."""
     yield from _approvals(old.people.approvals, new.people.approvals)
     before, after = old.people.operators, new.people.operators
     for name in names_of_both(before, after):
@@ -28,6 +29,7 @@ def told_people(old: Policy, new: Policy) -> Iterator[str]:
             yield from (line for line in people_lines(new) if line.startswith(f"{name} proposes "))
         else:
             yield from _operator(old, new, before[name], after[name])
+    yield from told_handoff(old, new)
 
 
 def _approvals(before: Approvals, after: Approvals) -> Iterator[str]:

@@ -34,6 +34,7 @@ TOP: Final = (
     "broken_pairs",
     "server_held",
     "compact_above",
+    "handoff",
 )
 MERGED: Final = ("identities", "session", "reasons", "constants", "facts", "tools")
 """Sections that may be spread over the files of a folder; their entries may not stand twice."""
@@ -139,13 +140,14 @@ CASE_SOURCE: Final = ("tool", "argument")
 ACTION: Final = ("value", "max", "rules")
 STRUCTURED: Final = ("as",)
 APPROVALS: Final = ("approvers", "quorum", "answer_within", "valid_for", "open_max")
+HANDOFF: Final = ("languages", "phrases", "facts", "escalation")
+PHRASES: Final = ("only",)
 OPERATOR: Final = ("token", "kind", "tools")
 RULINGS: Final = ("forbid", "escalate", "clarify")
 
 LATER: Final = frozenset(
     {
         "currency",
-        "handoff",
         "sql",
     }
 )

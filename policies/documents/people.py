@@ -17,6 +17,7 @@ from policies.documents.sections import identity_tools
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from policies.handoff import Handoff
     from policies.model import Identity, Tool
     from policies.nodes import MappingNode, Node
     from policies.problems import Problems
@@ -66,16 +67,23 @@ class Sections(Protocol):
 
 
 def read_people(
-    sections: Sections, tools: Mapping[str, str], identities: Mapping[str, Identity], *, closed: bool
+    sections: Sections,
+    tools: Mapping[str, str],
+    identities: Mapping[str, Identity],
+    read_handoff: Callable[[Node], Handoff],
+    *,
+    closed: bool,
 ) -> People:
-    """Both sections. `tools` are spellings by folded names; `closed`: an operator may name no others."""
+    """All sections. `tools` are spellings by folded names; `closed`: an operator may name no others."""
     problems = sections.problems
     nobody: dict[str, Operator] = {}
+    no_words: Handoff | None = None
     return People(
         sections.read("approvals", lambda node: read_approvals(node, problems), Approvals()),
         sections.read(
             "operators", lambda node: read_operators(node, tools, identities, problems, closed=closed), nobody
         ),
+        sections.read("handoff", read_handoff, no_words),
     )
 
 

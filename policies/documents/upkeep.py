@@ -55,10 +55,11 @@ def with_upkeep(tool: Tool, mapping: MappingNode, place: Place, problems: Proble
         if (node := mapping.get("closes_topic")) is not None:
             found = replace(found, closes_topic=node.boolean())
     found = replace(found, reads=things["reads"], writes=things["writes"])
-    return replace(tool, upkeep=replace(found, gather=_gather(mapping.get("escalation"))))
+    return replace(tool, upkeep=replace(found, gather=gather_of(mapping.get("escalation"))))
 
 
-def _gather(escalation: Node | None) -> tuple[str, ...]:
+def gather_of(escalation: Node | None) -> tuple[str, ...]:
+    """The facts that an `escalation` names."""
     """The facts that a person gets with the case. They were checked where the escalation is read."""
     if not isinstance(escalation, MappingNode) or not isinstance(gathered := escalation.get(keys.GATHER), SequenceNode):
         return ()

@@ -8,7 +8,7 @@ from policies.documents import keys
 from policies.documents.scalars import SIMPLE_TYPES
 from policies.foreign import ProviderTool, UnknownResults
 from policies.guards import EgressList, ResultFormat
-from policies.json_schema import asking, people, upkeep
+from policies.json_schema import asking, handoff, people, upkeep
 from policies.limits import Calendar
 from policies.model import Batch, Category, Mode, OnRefusal, ToolEffect, UnknownTools
 from policies.reference import REFERENCE
@@ -140,6 +140,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "operators": _map(_ref("OPERATOR")),
         "provider_tools": _map(_one_of(ProviderTool)),
         **upkeep.TOP_FORMS,
+        **handoff.TOP_FORMS,
     },
     "IDENTITY": {"token": _TEXT, "tools": _list(_TEXT), "autonomous": _FLAG, "hold_text": _FLAG},
     "SESSION_FIELD": {"jwt": _TEXT, "hmac": _TEXT, "type": _SIMPLE},

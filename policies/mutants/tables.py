@@ -94,6 +94,7 @@ OF_ARGUMENTS: Final = {"integer": "number", "number": "integer", "date": "string
 DROPPED: Final = frozenset(
     {
         "missing",
+        "handoff",
         "egress",
         "inject",
         "not_executed_when",
@@ -139,6 +140,8 @@ LISTS: Final = frozenset(
         "constants",
         "tools",
         "gather",
+        "languages",
+        "only",
     }
 )
 """Lists whose items are dropped one by one."""

@@ -86,7 +86,7 @@ def _of_value(place: _Place) -> Iterator[Edit]:
         yield place.dropped()
     if isinstance(node, ScalarNode):
         yield from map(place.other, dict.fromkeys(_wrong(place, node, str(parent))))
-    if isinstance(node, SequenceNode) and (key in LISTS or parent == "constants"):
+    if isinstance(node, SequenceNode) and (key in LISTS or parent in ("constants", "phrases")):
         for index, item in enumerate(node.items):
             inner = _Place(item, (*place.steps, index), key)
             yield inner.dropped()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from policies.reference import facts, people, rules, tools, top
+from policies.reference import facts, handoff, people, rules, tools, top
 from policies.reference.rows import CHOICES, Reference
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ __all__ = ["CHOICES", "REFERENCE", "Reference"]
 REFERENCE: Final[Mapping[str, Reference]] = {
     **top.REFERENCE,
     **people.REFERENCE,
+    **handoff.REFERENCE,
     **facts.REFERENCE,
     **tools.REFERENCE,
     **rules.REFERENCE,

@@ -133,6 +133,14 @@ REFERENCE: Final[Mapping[str, Reference]] = {
                     "goes up](#the-history-that-goes-up)"
                 ),
             ),
+            "handoff": (
+                "mapping, `{}` for all defaults",
+                "nobody is asked for",
+                (
+                    "a customer who asks for a person is answered at once, with a case; the model is not asked: "
+                    "[customers who ask for a person](#customers-who-ask-for-a-person)"
+                ),
+            ),
             "server_held": (
                 "{choices}",
                 "`refuse`",

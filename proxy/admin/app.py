@@ -69,6 +69,7 @@ def admin_app(collaborators: Collaborators) -> web.Application:
     app.router.add_get("/escalations/{id}", listener.guarded(Role.VIEWER, cases.shown))
     app.router.add_post("/escalations/{id}/approve", listener.guarded(Role.REVIEWER, cases.approved))
     app.router.add_post("/escalations/{id}/reject", listener.guarded(Role.REVIEWER, cases.rejected))
+    app.router.add_post("/escalations/{id}/close", listener.guarded(Role.REVIEWER, cases.closed))
     app.router.add_post("/decide", proposals.decided)
     app.router.add_post("/decide/{id}/result", proposals.resulted)
     app.router.add_get("/reservations", listener.guarded(Role.VIEWER, held.listed))

@@ -22,7 +22,7 @@ _FORBIDDEN: Final = frozenset({Refusal.ROLE, Refusal.NOT_AN_APPROVER, Refusal.OW
 
 
 class Escalations:
-    """Four routes; who may ask is looked at before, who may answer by `Approvals`."""
+    """Five routes; who may ask is looked at before, who may answer by `Approvals`."""
 
     def __init__(self, collaborators: Collaborators) -> None:
         self._with = collaborators
@@ -50,6 +50,9 @@ class Escalations:
     async def rejected(self, request: web.Request, person: PersonToken) -> web.Response:
         return await self._answered(self._with.approvals.reject, request, person)
 
+    async def closed(self, request: web.Request, person: PersonToken) -> web.Response:
+        return await self._answered(self._with.approvals.close, request, person)
+
     @staticmethod
     async def _answered(
         answer: Callable[[str, PersonToken, str], Awaitable[Answer]], request: web.Request, person: PersonToken
@@ -76,6 +79,7 @@ def case_json(case: Escalation) -> dict[str, object]:
     """A case as the listener and `callgate escalations --json` show it."""
     return {
         "id": case.id,
+        "kind": "call" if case.is_call else "handoff",
         "status": case.status.value,
         "created": case.created,
         "answerBy": case.answer_by or None,

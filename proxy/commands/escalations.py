@@ -108,6 +108,17 @@ def reject(*, state: Path, admin: str | None, token_file: Path | None, case_id: 
 
 @escalations.command()
 @admin_options
+@click.argument("case_id", metavar="CASE")
+@click.option("--reason", required=True, help="What was done; it stands in the receipt.")
+def close(*, state: Path, admin: str | None, token_file: Path | None, case_id: str, reason: str) -> None:
+    """Say that CASE is dealt with: a customer asked for a person, and there is no call to decide."""
+    path = f"{_path(case_id)}/close"
+    case = _object(ask("POST", path, {"reason": reason}, state=state, admin=admin, token_file=token_file))
+    click.echo(f"{case_id} is closed (receipt {case['receipt']})")
+
+
+@escalations.command()
+@admin_options
 @click.option(
     "--every", type=click.FloatRange(0.1, 3600), default=2.0, show_default=True, help="Seconds between looks."
 )
@@ -159,16 +170,22 @@ def _as_line(case: Case) -> str:
 def _rows(case: Case) -> Iterator[tuple[str, str]]:
     summary: Mapping[str, str] = case["summary"]
     yield from {"case": case["id"], "status": case["status"], "opened": case["created"]}.items()
-    yield from {"tool": case["tool"], "reason": case["reason"]}.items()
+    is_call = case["kind"] == "call"
+    if is_call:
+        yield "tool", case["tool"]
+    yield "reason", case["reason"]
     yield from ((name.replace("_", " "), text) for name, text in summary.items())
     if case["proposedBy"]:
         yield "proposed by", f"{case['proposedBy']} ({case['proposer']})"
     if case["answerBy"]:
         yield "answer by", case["answerBy"]
-    if not case["canBeApproved"]:
+    if not is_call:
+        yield "note", "a customer asked for a person: close the case once it is dealt with"
+    elif not case["canBeApproved"]:
         yield "note", "an approval would not let this call run"
     for number, one in enumerate(case.get("answers", ()), 1):
-        yield f"answer {number}", f"{one['person']}: {'yes' if one['approves'] else 'no'}: {one['reason']}"
+        word = "yes" if one["approves"] else "no" if is_call else "closed"
+        yield f"answer {number}", f"{one['person']}: {word}: {one['reason']}"
     if case["note"]:
         yield "outcome", case["note"]
     yield "receipt", case["receipt"]

@@ -183,7 +183,7 @@ def _as_text(line: ReceiptLine) -> str:
     payload = line.payload
     if payload is None:
         return f"{line.time[:19]}Z  {line.receipt}  {line.kind.value}  erased"
-    said = [printable(str(payload[name])) for name in ("tool", "ruling", "reason") if payload.get(name)]
+    said = [printable(str(payload[name])) for name in ("tool", "ruling", "reason", "language") if payload.get(name)]
     if line.kind is not Kind.DECIDED:
         said.insert(0, line.kind.value)
     if payload.get("by"):

@@ -14,6 +14,7 @@ from policies.loader import load_snapshot
 from policies.problems import DocumentError
 from proxy.commands.common import CommandError, failing_on
 from proxy.suites.coverage import covered
+from proxy.suites.handoffs import run_asking
 from proxy.suites.reader import read_suite
 from proxy.suites.survival import survive
 from proxy.suites.trial import run
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from policies.files import Snapshot
     from proxy.suites.cases import Suite
     from proxy.suites.coverage import Coverage
+    from proxy.suites.handoffs import AskingTrial
     from proxy.suites.survival import Survival
+    from proxy.suites.trial import Trial
 
 FAILED = 1
 """The exit code where a case fails, a mutant survives, or too little is covered."""
@@ -79,19 +82,21 @@ def _tested(path: Path, suite_path: Path, coverage_min: float, *, mutate: bool, 
     if suite.policy != policy.name:
         raise CommandError(f"{suite_path}: the suite is about {suite.policy!r}, and the policy is {policy.name!r}")
     trials = [run(Pipeline(policy), case) for case in suite.cases]
-    for trial in trials:
+    asking = [run_asking(policy, case) for case in suite.asking]
+    every: list[Trial | AskingTrial] = [*trials, *asking]
+    for trial in every:
         if not trial.passed:
             click.echo(f"{trial.case.origin}: failed: {trial.case.name}")
             for line in trial.against:
                 click.echo(f"  {line}")
         elif verbose:
             click.echo(f"{trial.case.origin}: passed: {trial.case.name}")
-    failed = sum(not trial.passed for trial in trials)
-    coverage = covered(policy, trials)
+    failed = sum(not trial.passed for trial in every)
+    coverage = covered(policy, trials, asking)
     _show_coverage(coverage)
     is_covered = coverage.percent >= coverage_min
     said = "" if is_covered else f", at least {coverage_min:g} % are wanted"
-    click.echo(f"{path}: {len(trials)} cases, {failed} failed, coverage {coverage.percent:.0f} %{said}")
+    click.echo(f"{path}: {len(every)} cases, {failed} failed, coverage {coverage.percent:.0f} %{said}")
     if mutate and not failed:
         return _mutated(path, snapshot, suite) and is_covered
     return not failed and is_covered

@@ -28,6 +28,7 @@ _ANEW: Final = "Facts are read again; every other rule still holds."
 _STALE: Final = (
     "The rules of this tool have changed since: an approval would not hold. Reject it, and let it be asked anew."
 )
+_NO_CALL: Final = "A customer asked for a person, and there is no call to decide. Get back to them, then close it here."
 _NEVER: Final = "An approval would not let this call run. Deal with it otherwise, then close it here."
 
 
@@ -41,6 +42,8 @@ class NotTakenError(Exception):
 
 def effect(shown: Shown, policy: Policy) -> str:
     """What an approval of this case will do under this policy."""
+    if not shown.case.is_call:
+        return _NO_CALL
     if shown.case.asks is None:
         return _NEVER
     tool = policy.tool(shown.case.tool)
@@ -57,7 +60,7 @@ def effect(shown: Shown, policy: Policy) -> str:
 def may(shown: Shown) -> dict[str, bool]:
     """For the buttons of the page."""
     voted = frozenset(shown.powers)
-    return {"approve": Power.APPROVE in voted, "reject": Power.REJECT in voted}
+    return {power.value: power in voted for power in (Power.APPROVE, Power.REJECT, Power.CLOSE)}
 
 
 async def answer(approvals: Approvals, visit: Visit, escalation: str) -> tuple[Escalation, bool]:
@@ -66,14 +69,14 @@ async def answer(approvals: Approvals, visit: Visit, escalation: str) -> tuple[E
     Raises `NotTakenError` where it was not taken: somebody was faster, it expired, or it is not this person's to give.
     """
     word, reason = visit.form.get("answer", ""), visit.text("reason")
-    if word not in ("approve", "reject"):
-        raise RefusedError(400, "invalid", "'answer' is approve or reject")
-    approves = word == "approve"
+    ways = {"approve": approvals.approve, "reject": approvals.reject, "close": approvals.close}
+    if word not in ways:
+        raise RefusedError(400, "invalid", "'answer' is approve, reject or close")
     try:
-        given = await (approvals.approve if approves else approvals.reject)(escalation, visit.person, reason)
+        given = await ways[word](escalation, visit.person, reason)
     except AnswerRefusedError as error:
         if error.refusal is Refusal.NOT_FOUND:
             raise RefusedError(404, "not_found", str(error)) from None
         raise NotTakenError(403 if error.refusal in _NOT_FOR_YOU else 409, f"Not taken: {error}.") from None
     assert given.case is not None, "what was answered is there"
-    return given.case, approves
+    return given.case, word == "approve"

@@ -37,7 +37,7 @@ def choose(
         entry = _one_of(fitting, asker)
         if entry is not None:
             chosen[place] = entry
-            mark = entry.id
+            mark = mark if entry.is_own else entry.id
         ambiguous += entry is None and bool(fitting)
     return chosen, ambiguous
 

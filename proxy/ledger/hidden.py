@@ -63,7 +63,8 @@ class Hidden:
     `before` and `visible` are its key. `messages` stand in the place of the client's assistant turn. `results` go into
     the user-side turn behind it, all results in the `order` of these call ids. `id` marks the thinking that depends on
     it. An entry that counts `once` is used up when the turn that it went up with has ended. `depends` is the id of the
-    hidden turn before it, without which its own thinking is worth nothing. `asked` is who asked.
+    hidden turn before it, without which its own thinking is worth nothing. `asked` is who asked. `is_own`: an answer of
+    the gate's own that the client names; it holds it as it stands, so that no thinking depends on it.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Hidden:
     depends: str = ""
     asked: Asker = NOBODY
     once: bool = False
+    is_own: bool = False
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -136,7 +138,7 @@ class Restored:
     @property
     def mark(self) -> str:
         """Of the last hidden turn: what the model thinks from here on depends on it."""
-        return self.entries[-1].id if self.entries else ""
+        return next((entry.id for entry in reversed(self.entries) if not entry.is_own), "")
 
 
 def root_of(opening: SideTurn | None) -> bytes:

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from proxy.ledger.answers import keep, own_answer
 from proxy.ledger.hidden import NOBODY, Asker, Hidden, Refusal, Restored, nothing_hidden, restore, root_of
 from proxy.ledger.items import ShownItems
 from proxy.ledger.restoring import Restoring
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from proxy.turn_memory import Remembered
     from proxy.wire.dialect import Dialect
     from proxy.wire.standing import Standing
+    from proxy.wire.told import KeptAnswer
     from proxy.wire.transcript import Transcript
 
 
@@ -128,6 +130,16 @@ class Ledger:
             self.failed(str(error))
             return False
         return True
+
+    async def keep_answer(
+        self, dialect: Dialect, prepared: Prepared, answer: KeptAnswer, text: str, *, tenant: str, mark: str
+    ) -> None:
+        """Keep what stands behind the names of an answer of ours. Raises `LedgerError`."""
+        if any(each.id == mark for each in prepared.used_once):
+            return  # the request comes again, and its own answer stands in it already
+        subject, entries = prepared.asker.subject, own_answer(dialect, prepared, answer, text, mark)
+        await asyncio.to_thread(keep, self._vault, tenant, subject, entries, prepared, self._clock())
+        await self.items.keep([(answer.item_id, answer.item)], "", tenant, subject)
 
     async def used(self, prepared: Prepared, tenant: str) -> None:
         """The turn of this request has ended: what counts once is used up."""

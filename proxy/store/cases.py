@@ -25,11 +25,15 @@ class EscalationStatus(Enum):
     USED = "used"  # the call ran on the approval
     VOID = "void"  # what the approval rested on has changed, so that it holds no longer
     EXPIRED = "expired"  # nobody answered in time, or the approval was not used in time
+    CLOSED = "closed"  # a person has dealt with it: there was no call to decide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscalationDraft:
-    """A case for a person. Of (tenant, subject, tool, argument digest) one case is open: a second draft joins it."""
+    """A case for a person. Of (tenant, subject, tool, argument digest) one case is open: a second draft joins it.
+
+    Without a tool it is that of a customer who asked for a person.
+    """
 
     id: str
     tenant: str
@@ -75,6 +79,11 @@ class Escalation:
     valid_until: str | None = None  # of an approval
 
     @property
+    def is_call(self) -> bool:
+        """Whether it is about a call; else a customer asked for a person, and people close it."""
+        return bool(self.tool)
+
+    @property
     def can_be_approved(self) -> bool:
         """Whether an approval would let the call run; else a person deals with it otherwise, and closes the case."""
         return self.asks is not None
@@ -99,11 +108,14 @@ class Unanswerable(Enum):
     ALREADY = "already_answered"  # by the same person
     OWN = "own_proposal"  # who proposed it does not approve it
     NO_APPROVAL = "cannot_be_approved"  # no approval would let the call run
+    NO_CALL = "no_call"  # there is no call to approve or to refuse
+    IS_CALL = "is_call"  # a call is approved or refused, not closed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answering:
-    """A person's answer to a case, with the law of the policy in force: `quorum` approvals make a grant."""
+    """A person's answer to a case, with the law of the policy in force: `quorum` approvals make a grant. `closes`: the
+    case is about no call, and dealt with."""
 
     escalation: str
     by: str
@@ -112,6 +124,7 @@ class Answering:
     at: datetime
     quorum: int
     valid_for: timedelta
+    closes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

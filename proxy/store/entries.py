@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from interceptors.receipts import Held, Record
     from interceptors.usage import Usages
     from proxy.store.cases import EscalationDraft
+    from proxy.store.handoffs import Handed, HandoffDraft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,8 @@ class Entry:
     `escalation` opens a case, or finds it, in the same transaction; `release` notes an allowed call, and `reserving`,
     which goes with it, what the call holds; `confirming` takes the yes that it needs, and `asking` is the question
     that a refused one waits for; `granting` uses up an approval, and `voiding` takes one back. `when_full` is written
-    where the escalation would open one case too many. None of them where `when_halted` was written.
+    where the escalation would open one case too many. None of them where `when_halted` was written. `handoff` goes with
+    the record of a customer who asked for a person.
     """
 
     record: Record
@@ -98,6 +100,7 @@ class Entry:
     granting: Granting | None = None
     voiding: VoidGrant | None = None
     when_full: Callable[[], Record] | None = None
+    handoff: HandoffDraft | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class Committed:
     """On the disk. `halted`: `when_halted` was written, so the decision it stands for is the one that holds.
 
     `anew`: the entry of another decision was written, on what was used by then. `reservation` is what the call holds.
-    `full`: `when_full` was written.
+    `full`: `when_full` was written. `handed` is what is answered to a customer who asked for a person.
     """
 
     head: Head
@@ -114,6 +117,7 @@ class Committed:
     anew: bool = False
     reservation: str | None = None
     full: bool = False
+    handed: Handed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from interceptors.chain import DIGEST, SCHEMA, Head, canonical, commit_to, next_head, stamp, start
-from interceptors.receipts import Decided, subject_of
+from interceptors.receipts import Decided, HandedOff, subject_of
 from policies.model import Ruling
-from proxy.store import grants
+from proxy.store import grants, handoffs
 from proxy.store.confirmations import ask, take
 from proxy.store.entries import Committed, Entry
 from proxy.store.errors import StoreError
@@ -134,6 +134,8 @@ class Transaction:
         """Write an entry, or what stands in its place: while the halt is in force, or since more was used by now."""
         entry = prepared.entry
         stand_in, draft = entry.when_halted, entry.escalation
+        if entry.handoff is not None and draft is not None and isinstance(entry.record, HandedOff):
+            return handoffs.write(self, entry.record, draft, entry.handoff, naming)
         if stand_in is not None and self.is_halted():
             return Committed(self.append(stand_in() if callable(stand_in) else stand_in), halted=True)
         if entry.reserving is not None:

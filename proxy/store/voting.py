@@ -46,7 +46,7 @@ def vote(transaction: Transaction, key: SubjectKey, answering: Answering) -> Ans
         (name,) = connection.execute(_NAME, (case.id,)).fetchone()
         if name:
             grants.write(connection, key, name, grant, answering.at)
-        status = EscalationStatus.APPROVED if answering.approves else EscalationStatus.REJECTED
+        status = _status(answering)
         closed = None if answering.approves else stamp(answering.at)
         if answering.approves and case.on_approval is OnApproval.DELIVER:
             outbox.put(connection, outbox.MessageKind.CALL, case.id, answering.at)
@@ -68,7 +68,15 @@ def vote(transaction: Transaction, key: SubjectKey, answering: Answering) -> Ans
     return Answer(show(transaction.connection, case.id), receipt=case.receipt, missing=missing)
 
 
+def _status(answering: Answering) -> EscalationStatus:
+    if answering.closes:
+        return EscalationStatus.CLOSED
+    return EscalationStatus.APPROVED if answering.approves else EscalationStatus.REJECTED
+
+
 def _problem(case: Escalation, answering: Answering, voted: set[str]) -> Unanswerable | None:
+    if case.is_call is answering.closes:
+        return Unanswerable.IS_CALL if case.is_call else Unanswerable.NO_CALL
     if case.status is EscalationStatus.EXPIRED:
         return Unanswerable.EXPIRED
     if case.status is not EscalationStatus.OPEN:

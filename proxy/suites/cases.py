@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from interceptors.context import FactDocument, FactFailed, FactFailure
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, timedelta
 
     from interceptors.calls import Call, Json
     from interceptors.causes import RefusalCause
-    from interceptors.context import DeclaredTool, FactFailure, FactKey
+    from interceptors.context import DeclaredTool, FactKey, FactResult
     from interceptors.history import History
     from interceptors.kinds import MoneyState
     from policies.model import Category, OnRefusal, Origin, Ruling
+    from proxy.suites.handoffs import AskingCase
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ class Circumstances:
     halted: bool = False
 
 
+def fact_result(given: Mapping[str, Json] | FactFailure, now: datetime) -> FactResult:
+    """What a source answers in a case, as it is read at this time."""
+    return FactFailed(given, now) if isinstance(given, FactFailure) else FactDocument(given, now)
+
+
 @dataclass(frozen=True, slots=True)
 class Earlier:
     """A call that was allowed `ago`, and what has become of what it holds."""
@@ -105,3 +113,4 @@ class Suite:
     policy: str  # the name of the policy that it is about
     cases: tuple[Case, ...]
     equivalents: tuple[Equivalent, ...]
+    asking: tuple[AskingCase, ...] = ()

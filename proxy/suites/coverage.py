@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from interceptors.decisions import Decision, Verdict
     from policies.model import Policy, Tool
+    from proxy.suites.handoffs import AskingTrial
     from proxy.suites.trial import Trial
 
 _UNJUDGED: Final = "not evaluated"
@@ -32,10 +33,13 @@ class Side(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`kind` is rule, limit, guard, fact or cell."""
+    """`kind` is rule, limit, guard, fact, cell or words."""
 
     kind: str
     name: str
+
+
+_WORDS: Final = Item("words", "handoff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class Coverage:
         return 100.0 if not total else 100.0 * (total - sum(1 for _ in self.gaps)) / total
 
 
-def covered(policy: Policy, trials: Iterable[Trial]) -> Coverage:
+def covered(policy: Policy, trials: Iterable[Trial], asking: Iterable[AskingTrial] = ()) -> Coverage:
     """What these cases reach, whether they passed or not."""
     wanted = dict(_wanted(policy))
     by_name = {item.name: item for item in wanted if item.kind not in ("fact", "cell")}
@@ -71,6 +75,10 @@ def covered(policy: Policy, trials: Iterable[Trial]) -> Coverage:
             for read in decision.facts:
                 if (item := Item("fact", read.fact)) in shown:
                     shown[item].add(Side.READ if read.fields else Side.NOT_READ)
+    for asked in asking if _WORDS in shown else ():
+        shown[_WORDS].add(Side.SILENT if asked.made is None else Side.FIRED)
+        for key in asked.reads:
+            shown[Item("fact", key.fact)].add(Side.READ if asked.has_read(key) else Side.NOT_READ)
     return Coverage(wanted, {item: frozenset(sides) for item, sides in shown.items()})
 
 
@@ -97,6 +105,9 @@ def _wanted(policy: Policy) -> Iterator[tuple[Item, frozenset[Side]]]:
         if tool.matrix is not None:
             yield from _cells(tool)
     used = {name for tool in tools for name in tool.facts}
+    if policy.people.handoff is not None:
+        used |= policy.people.handoff.case.facts.keys()
+        yield _WORDS, both
     for name in policy.facts:
         if name in used:
             yield Item("fact", name), frozenset({Side.READ, Side.NOT_READ})

@@ -64,3 +64,10 @@ def lacking(record: Mapping[str, Json], steps: list[str], item: Node) -> dict[st
     if not isinstance(inner, dict):
         item.fail(f"{name!r} is no object")
     return {**record, name: lacking(inner, rest, item)}
+
+
+def schema_text(node: Node) -> bytes | None:
+    """A JSON Schema, as text; None for none."""
+    if isinstance(node, ScalarNode) and node.is_null:
+        return None
+    return json_text(node.mapping()).encode()

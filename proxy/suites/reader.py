@@ -19,10 +19,11 @@ from proxy.suites import keys
 from proxy.suites.cases import Answered, Case, Circumstances, Earlier, Equivalent, Suite
 from proxy.suites.conversation import read_history
 from proxy.suites.expectations import fact_key, read_expected, read_refused
-from proxy.suites.json_values import json_object, json_text, json_value, lacking, merged
+from proxy.suites.handoffs import AskingCase, read_asking
+from proxy.suites.json_values import json_object, json_value, lacking, merged, schema_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from interceptors.calls import Call, Json
@@ -49,7 +50,9 @@ def read_suite(data: bytes, file: str) -> Suite:
         root.check_keys(keys.SUITE)
     with problems.collect():
         _refuse_placeholders(root, problems)
-    given, cases, equivalents = _Given(), [], []
+    given, equivalents = _Given(), []
+    cases: list[Case] = []
+    asking: list[AskingCase] = []
     policy, now = "", None
     with problems.collect():
         policy = root.require("suite").text()
@@ -61,8 +64,11 @@ def read_suite(data: bytes, file: str) -> Suite:
             root.require("cases").fail(f"expected 1 to {CASES_MAX} cases")
         for item in items if now is not None else ():
             with problems.collect():
-                cases.append(_case(item.mapping(), now, given))
-        _refuse_namesakes(cases, problems)
+                if "says" in (mapping := item.mapping()):
+                    asking.append(read_asking(mapping, _now(mapping, now), _around(mapping, given.around)))
+                else:
+                    cases.append(_case(mapping, now, given))
+        _refuse_namesakes([*cases, *asking], problems)
     with problems.collect():
         node = root.get("equivalent")
         for item in node.sequence() if node is not None else ():
@@ -73,10 +79,10 @@ def read_suite(data: bytes, file: str) -> Suite:
                 equivalents.append(Equivalent(mutant, because, mapping.origin))
     if problems:
         raise DocumentError(problems.found)
-    return Suite(policy, tuple(cases), tuple(equivalents))
+    return Suite(policy, tuple(cases), tuple(equivalents), tuple(asking))
 
 
-def _refuse_namesakes(cases: list[Case], problems: Problems) -> None:
+def _refuse_namesakes(cases: Sequence[Case | AskingCase], problems: Problems) -> None:
     seen: set[str] = set()
     for case in cases:
         if case.name in seen:
@@ -108,7 +114,6 @@ def _given(root: MappingNode) -> _Given:
 
 def _case(mapping: MappingNode, now: datetime, given: _Given) -> Case:
     mapping.check_keys(keys.CASE)
-    node = mapping.get("now")
     around = _around(mapping, given.around)
     earlier = mapping.get("earlier")
     beside = mapping.get("beside")
@@ -119,7 +124,7 @@ def _case(mapping: MappingNode, now: datetime, given: _Given) -> Case:
         mapping.fail("`result` and `expect.settles` go together: what comes back, and what it settles the call to")
     return Case(
         name=mapping.require("name").text(),
-        now=now if node is None else node.convert(parse_timestamp),
+        now=_now(mapping, now),
         call=_call(mapping, given),
         around=around,
         earlier=() if earlier is None else tuple(_earlier(one.mapping(), around, given) for one in earlier.sequence()),
@@ -130,6 +135,10 @@ def _case(mapping: MappingNode, now: datetime, given: _Given) -> Case:
         refused=None if (node := mapping.get("refused")) is None else read_refused(node),
         beside=() if beside is None else tuple(_beside(one.mapping(), given) for one in beside.sequence()),
     )
+
+
+def _now(mapping: MappingNode, now: datetime) -> datetime:
+    return now if (node := mapping.get("now")) is None else node.convert(parse_timestamp)
 
 
 def _around(mapping: MappingNode, given: Circumstances) -> Circumstances:
@@ -178,13 +187,7 @@ def _facts(
 
 
 def _declared(mapping: MappingNode) -> dict[str, DeclaredTool]:
-    return {folded(name): DeclaredTool(name, _schema(node)) for name, node in mapping.entries.items()}
-
-
-def _schema(node: Node) -> bytes | None:
-    if isinstance(node, ScalarNode) and node.is_null:
-        return None
-    return json_text(node.mapping()).encode()
+    return {folded(name): DeclaredTool(name, schema_text(node)) for name, node in mapping.entries.items()}
 
 
 def _call(mapping: MappingNode, given: _Given) -> Call:

@@ -9,6 +9,7 @@ from interceptors.pipeline import Pipeline
 from policies.loader import compile_document, read_document
 from policies.mutants import edited, edits
 from policies.problems import DocumentError
+from proxy.suites.handoffs import run_asking
 from proxy.suites.relevance import places_of, relevance
 from proxy.suites.trial import run
 
@@ -51,7 +52,7 @@ def survive(snapshot: Snapshot, suite: Suite) -> Survival:
     alive: list[Edit] = []
     for edit, mutant in _mutants(root, snapshot):
         made += 1
-        if _is_killed(mutant, cases, edit):
+        if _is_killed(mutant, cases, edit) or not all(run_asking(mutant.policy, one).passed for one in suite.asking):
             killed += 1
         else:
             alive.append(edit)

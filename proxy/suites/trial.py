@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from interceptors.calls import Proposal, Proposer, ToolCall
 from interceptors.causes import RefusalCause
-from interceptors.context import Context, FactDocument, FactFailed, FactFailure, FactKey
+from interceptors.context import Context, FactKey
 from interceptors.decisions import Decision
 from interceptors.history import EMPTY, PastResult
 from interceptors.kinds import MoneyState
@@ -18,6 +18,7 @@ from policies.model import Batch, OnRefusal, Ruling
 from policies.values import render
 from proxy.answers import hears_model
 from proxy.suites.book import Book
+from proxy.suites.cases import fact_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -151,7 +152,7 @@ def _fact(key: FactKey, around: Circumstances, now: datetime) -> FactResult:
     given = around.facts.get(key)
     if given is None:
         raise _Unanswered(f"{key.fact}/{key.key} is read, and the case does not say what its source answers")
-    return FactFailed(given, now) if isinstance(given, FactFailure) else FactDocument(given, now)
+    return fact_result(given, now)
 
 
 def _answer(decision: Decision) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from proxy.wire import envelope
+from proxy.wire import anthropic_told, envelope
 from proxy.wire.anthropic_texts import AnthropicBodyTexts, AnthropicStreamTexts
 from proxy.wire.anthropic_tools import TOOL_MEMBERS, tools_of
 from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from proxy.wire.texts import TextFinder
+    from proxy.wire.told import Told
     from proxy.wire.turn import Continuation
 
 
@@ -71,6 +72,9 @@ class AnthropicMessages:
 
     def texts(self, streamed: bool) -> TextFinder:
         return AnthropicStreamTexts() if streamed else AnthropicBodyTexts()
+
+    def told(self, told: Told, streamed: bool) -> bytes:
+        return anthropic_told.events(told) if streamed else anthropic_told.body(told)
 
     @property
     def continuation(self) -> Continuation:

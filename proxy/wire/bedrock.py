@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from proxy.wire import envelope
+from proxy.wire import bedrock_told, envelope
 from proxy.wire.bedrock_body_reader import ConverseBodyReader
 from proxy.wire.bedrock_body_writer import ConverseBodyWriter
 from proxy.wire.bedrock_frames import MESSAGES
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from proxy.wire.texts import TextFinder
+    from proxy.wire.told import Told
     from proxy.wire.turn import Continuation
 
 CLIENT_HEADER: Final = "amz-sdk-invocation-id"
@@ -83,6 +84,9 @@ class BedrockConverse:
 
     def texts(self, streamed: bool) -> TextFinder:
         return ConverseStreamTexts() if streamed else ConverseBodyTexts()
+
+    def told(self, told: Told, streamed: bool) -> bytes:
+        return bedrock_told.messages(told) if streamed else bedrock_told.body(told)
 
     @property
     def continuation(self) -> Continuation:

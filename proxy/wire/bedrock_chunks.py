@@ -86,6 +86,11 @@ class ChunkWriter:
     def broken(self, message: str) -> bytes:
         return failed(message)
 
+    @classmethod
+    def chunks(cls, events: bytes) -> bytes:
+        """Events of Anthropic's own stream as messages."""
+        return cls._chunks(events, ())
+
     @staticmethod
     def _chunks(events: bytes, came: Sequence[FrameRead]) -> bytes:
         """Events of Anthropic's as messages; those that stand among `came` with the bytes that they came in."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from proxy.wire.dialect import Fault, RequestView, Writer
+    from proxy.wire.told import Told
 
 _STREAM: Final = "/invoke-with-response-stream"
 _VENDOR: Final = "anthropic."
@@ -55,6 +56,9 @@ class AnthropicOnBedrock(AnthropicMessages):
 
     def writer(self, streamed: bool) -> Writer:
         return ChunkWriter() if streamed else AnthropicBodyWriter()
+
+    def told(self, told: Told, streamed: bool) -> bytes:
+        return ChunkWriter.chunks(super().told(told, streamed=True)) if streamed else super().told(told, streamed)
 
     def error(self, fault: Fault, message: str) -> bytes:
         return BEDROCK_CONVERSE.error(fault, message)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from proxy.wire.sse import Frame
     from proxy.wire.stripping import Shape
     from proxy.wire.texts import TextFinder
+    from proxy.wire.told import Told
     from proxy.wire.turn import Continuation
 
 
@@ -47,7 +48,7 @@ class OutputFormat:
 @dataclass(frozen=True, slots=True)
 class RequestView:
     """What the gate needs to know of a request. `metadata`, `cache_key` and `messages` are members as they came, empty
-    for none."""
+    for none. `is_turn`: the answer is the model's next turn, and nothing else that is made of the history."""
 
     model: str = ""
     streamed: bool = False
@@ -56,6 +57,7 @@ class RequestView:
     cache_key: bytes = b""
     output: OutputFormat | None = None
     messages: bytes = b""
+    is_turn: bool = True
 
 
 class Fault(Enum):
@@ -177,6 +179,10 @@ class Dialect(Protocol):
 
     def texts(self, streamed: bool) -> TextFinder:
         """Where the text of a turn stands in its frames."""
+        ...
+
+    def told(self, told: Told, streamed: bool) -> bytes:
+        """A whole answer of ours."""
         ...
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from proxy.wire import envelope
+from proxy.wire import envelope, gemini_told
 from proxy.wire.dialect import Fault, Reader, RequestView, Writer
 from proxy.wire.framing import EVENTS
 from proxy.wire.gemini_reader import GeminiReader
@@ -17,12 +17,14 @@ from proxy.wire.gemini_texts import GeminiTexts
 from proxy.wire.gemini_turn import GEMINI_CONTINUATION
 from proxy.wire.gemini_writer import GeminiWriter
 from proxy.wire.paths import NOWHERE, Address
+from proxy.wire.sse import event_frame
 from proxy.wire.stripping import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from proxy.wire.texts import TextFinder
+    from proxy.wire.told import Told
     from proxy.wire.turn import Continuation
 
 _STREAM: Final = ":streamGenerateContent"
@@ -82,6 +84,10 @@ class GeminiGenerate:
 
     def texts(self, streamed: bool) -> TextFinder:  # noqa: ARG002 - a chunk and a body have one shape
         return GeminiTexts()
+
+    def told(self, told: Told, streamed: bool) -> bytes:
+        said = gemini_told.body(told)
+        return event_frame(None, said) if streamed else said
 
     @property
     def continuation(self) -> Continuation:

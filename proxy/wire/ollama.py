@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from interceptors.context import DeclaredTool
-from proxy.wire import envelope
+from proxy.wire import envelope, ollama_told
 from proxy.wire.dialect import DeclaredTools, Fault, OutputFormat, Reader, RequestView, Writer, declared_tools
 from proxy.wire.ndjson import LINES
 from proxy.wire.ollama_reader import OllamaReader, OllamaTexts
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from proxy.wire.texts import TextFinder
+    from proxy.wire.told import Told
     from proxy.wire.turn import Continuation
 
 
@@ -54,6 +55,9 @@ class OllamaChat:
 
     def texts(self, streamed: bool) -> TextFinder:  # noqa: ARG002 - a line and a body have one shape
         return OllamaTexts()
+
+    def told(self, told: Told, streamed: bool) -> bytes:
+        return ollama_told.lines(told) if streamed else ollama_told.body(told)
 
     @property
     def continuation(self) -> Continuation:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from interceptors import strict_json
-from proxy.wire import assembly, envelope
+from proxy.wire import assembly, chat_told, envelope
 from proxy.wire.chat_calls import ChatCalls, WrongShapeError
 from proxy.wire.chat_texts import ChatTexts
 from proxy.wire.chat_tools import TOOL_MEMBERS, request_tools
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from proxy.wire.sse import Frame
     from proxy.wire.texts import TextFinder
+    from proxy.wire.told import Told
     from proxy.wire.turn import Continuation
 
 from proxy.wire.chat_writer import DONE, ChatBodyWriter, ChatStreamWriter
@@ -87,6 +88,9 @@ class OpenAIChat:
 
     def texts(self, streamed: bool) -> TextFinder:
         return ChatTexts(streamed)
+
+    def told(self, told: Told, streamed: bool) -> bytes:
+        return chat_told.events(told) if streamed else chat_told.body(told)
 
     @property
     def continuation(self) -> Continuation:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from proxy.wire import envelope
+from proxy.wire import envelope, responses_told
 from proxy.wire.dialect import Fault, Reader, RequestView, Writer
 from proxy.wire.framing import EVENTS
 from proxy.wire.openai_chat import OPENAI_CHAT
@@ -23,10 +23,12 @@ from proxy.wire.responses_writer import ResponsesStreamWriter
 
 if TYPE_CHECKING:
     from proxy.wire.texts import TextFinder
+    from proxy.wire.told import KeptAnswer, Told
     from proxy.wire.turn import Continuation
 
 _ROOTS = ("/v1/responses", "/responses", "/openai/v1/responses", "/openai/responses")
 """OpenAI's, and Azure's."""
+_COMPACT = "/compact"
 _BACKGROUND = (
     "background responses are not supported: their answer is fetched later, past the gate; send the request without "
     "'background'"
@@ -36,13 +38,13 @@ _BACKGROUND = (
 class OpenAIResponses:
     name = "openai-responses"
     provider = "openai"
-    paths = (*_ROOTS, *(f"{root}/compact" for root in _ROOTS))
+    paths = (*_ROOTS, *(root + _COMPACT for root in _ROOTS))
     passive = tuple(("POST", f"{root}/input_tokens") for root in _ROOTS)
     tool_members = TOOL_MEMBERS
     client_header = ""
     framing = EVENTS
 
-    def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:  # noqa: ARG002 - the body says it all
+    def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:
         refuse_own(body)
         raw = envelope.members(body)
         if "background" in raw and envelope.value_of(raw["background"]) not in (None, False):
@@ -52,7 +54,8 @@ class OpenAIResponses:
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
         metadata, cache_key = raw.get("metadata", b""), raw.get("prompt_cache_key", b"")
         form = output_format(raw.get("text", b"null"))
-        return RequestView(str(model), streamed, request_tools(raw), metadata, cache_key, form)
+        is_turn = not at.pattern.endswith(_COMPACT)
+        return RequestView(str(model), streamed, request_tools(raw), metadata, cache_key, form, is_turn=is_turn)
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
         return ResponsesStreamReader(pass_types) if streamed else ResponsesBodyReader(pass_types)
@@ -62,6 +65,12 @@ class OpenAIResponses:
 
     def texts(self, streamed: bool) -> TextFinder:
         return ResponsesStreamTexts() if streamed else ResponsesBodyTexts()
+
+    def told(self, told: Told, streamed: bool) -> bytes:
+        return responses_told.events(told) if streamed else responses_told.body(told)
+
+    def kept(self, told: Told) -> KeptAnswer | None:
+        return responses_told.kept(told)
 
     @property
     def continuation(self) -> Continuation:

@@ -123,6 +123,8 @@ class ResponsesTranscript:
             items = items[1:]
             if held is Held.ANSWER:
                 members["previous_response_id"] = envelope.encode(name)
+        elif self._held is not None and self._held[0] is Held.ANSWER:
+            del members["previous_response_id"]  # all that stood behind it is in the input
         if not _is_stored(members):
             items = stateless(items)
         return envelope.join({**members, "input": envelope.join_list(items)})

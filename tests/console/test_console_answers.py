@@ -59,7 +59,7 @@ def test_what_is_missing_and_what_no_approval_helps_is_said() -> None:
     changed = load_policy_text("language: 1\npolicy: p\ntools: {pay: {effect: write, arguments: {}}}\n")
     assert "would not hold" in effect(SHOWN, changed)
     assert "would not hold" in effect(SHOWN, load_policy_text("language: 1\npolicy: p\n"))
-    assert may(SHOWN) == {"approve": True, "reject": False}
+    assert may(SHOWN) == {"approve": True, "reject": False, "close": False}
 
 
 async def test_an_answer_that_is_not_taken_changes_nothing(tmp_path: Path) -> None:

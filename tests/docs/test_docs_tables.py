@@ -64,6 +64,7 @@ def _metrics() -> dict[str, set[str]]:
     metrics.fact_read("order", FactFailure.MISSING)
     metrics.unknown_type("chat", "t")
     metrics.business.asked_for(Money(Decimal(1), "USD"), Ruling.ALLOW)
+    metrics.business.handed_off("en", "opened")
     metrics.business.set_reservations({"held": 1}, {("held", "USD"): Decimal(1)})
     metrics.business.set_reviews(agreed=1, disagreed=0, waiting=0)
     metrics.remarked(Remark.FALSE_CLAIM, tool="t", is_known=True)

@@ -29,6 +29,7 @@ from interceptors.receipts import (
     Erased,
     ErasureCause,
     Halted,
+    HandedOff,
     Held,
     Kind,
     MoneyState,
@@ -63,14 +64,15 @@ if TYPE_CHECKING:
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 250_000, tzinfo=UTC)
 WRITER = "w_00000000000000000000000000"
-GOLDEN = "dccf600eb915a3d9f3e580659589b97ce32f46b1b461eae11ef7a1e84801a672"
+GOLDEN = "aa2d6fb9259dac5273e3c2ee277ba86f98db677a068d02865e1441b345ef6ffd"
 GOLDEN_FIRST = {
     13: "35eb22fe5496102c58196074eefc4d9cb123a3300fb6d756afdbcaf3699a3cee",
     15: "9aebe97df3faacda8d72150104d834bc03c662efa20a1bf2371786b1c89bc5e0",
     16: "ae9c767269abf52e09938d121c4bf1c1829d47b2210449f25066f50060c72c7d",
     17: "9e817e10d598d0e4f5887e07a7f54cc45f55c23303729485affb944a53d7cda5",
+    18: "dccf600eb915a3d9f3e580659589b97ce32f46b1b461eae11ef7a1e84801a672",
 }  # lines, as once written
-GOLDEN_HEAD = "w_00000000000000000000000000:18:6a7970a3df65c2786908d6243fcd937c433e0973d3e9099f978e4b0ee68d09af"
+GOLDEN_HEAD = "w_00000000000000000000000000:19:16027e003daed8c616ff7c450a4d0bdd2d0e7e24917ef47c388f6f98d8183add"
 
 DECISION = Decision(
     ruling=Ruling.ESCALATE,
@@ -198,6 +200,24 @@ def _one_of_each() -> tuple[Record, ...]:
             grant="gr_01KB9VQ2YTJ8C0000000000004",
             expires=NOW + timedelta(days=1),
             subject=sub,
+        ),
+        HandedOff(
+            receipt="rc_01KB9VQ2YTJ8C0000000000013",
+            time=NOW,
+            exchange=ex,
+            tenant="acme",
+            identity=None,
+            subject=sub,
+            dialect="anthropic-messages",
+            model="claude-sonnet-5-5",
+            policy="refund-desk",
+            revision="8" * 64,
+            language="de",
+            phrase="ich will zum chef",
+            reason="handoff",
+            result="Jemand ruft Sie an.",
+            facts=(FactRead("account", "cus_1", NOW, {}),),
+            escalation="esc_01KB9VQ2YTJ8C0000000000014",
         ),
     )
 

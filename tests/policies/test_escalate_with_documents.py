@@ -73,4 +73,4 @@ def test_people_read_it() -> None:
     new = load_policy_text(f"{HEAD}tools: {{t: {{escalate_with: h}}, {TAKES}}}\n")
     assert "the agent gets a call of h instead, with reason (reason)" in explain(new, "t")
     assert any("becomes a call of h with reason (reason)" in line for line in difference(old, new))
-    assert any("becomes a call of h no more" in line for line in difference(new, old))
+    assert any("becomes a reply instead of a call of h" in line for line in difference(new, old))

@@ -23,6 +23,7 @@ from policies.model import Origin
 from policies.secrets import Expandable
 from policies.templates import Template
 from tests.policies.asking_effects import EFFECTS as ASKING_EFFECTS
+from tests.policies.handoff_effects import EFFECTS as HANDOFF_EFFECTS
 from tests.policies.limit_effects import EFFECTS as LIMIT_EFFECTS
 from tests.policies.people_effects import EFFECTS as PEOPLE_EFFECTS
 from tests.policies.text_effects import EFFECTS as TEXT_EFFECTS
@@ -156,6 +157,7 @@ EFFECTS |= ASKING_EFFECTS
 EFFECTS |= TEXT_EFFECTS
 EFFECTS |= PEOPLE_EFFECTS
 EFFECTS |= UPKEEP_EFFECTS
+EFFECTS |= HANDOFF_EFFECTS
 ONE_VALUE = {("TOP", "language"), ("EGRESS", "list")}
 """Keys that have one value in this version: any other is an error."""
 IN_FILES = {("LIST", "file"), ("TOOL", "fee_schedule")}
@@ -174,7 +176,7 @@ def test_the_table_of_effects_is_complete() -> None:
     """Every key that the loader accepts has its row."""
     tables = ("TOP", "IDENTITY", "SESSION_FIELD", "REASON", "SYSTEM_REASON", "FACT", "FACT_KEY", "FACT_FIELD")
     tables += ("TOOL", "DEFAULTS", "ARGUMENT", "RULE", "ALLOW", "LIST", "EGRESS", "LIMIT", "RESULT", "RESULT_ERROR")
-    tables += ("APPROVALS", "OPERATOR", "ESCALATE_WITH")
+    tables += ("APPROVALS", "OPERATOR", "ESCALATE_WITH", "HANDOFF", "PHRASES")
     tables += ("CASES", "CASE_SOURCE", "ACTION", "CONFIRM", "CONFIDENCE", "STRUCTURED")
     assert {(table, key) for table in tables for key in getattr(keys, table)} == EFFECTS.keys() | ONE_VALUE | IN_FILES
     with pytest.raises(PolicyError):

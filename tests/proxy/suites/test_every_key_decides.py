@@ -36,6 +36,7 @@ _HANDED_OVER = (
     "tests/e2e/test_e2e_escalate_with.py::test_the_agent_gets_its_escalation_tool_and_the_model_keeps_its_call"
 )
 _FEES = "tests/policies/test_fee_schedule_documents.py::test_each_key_alone_changes_what_is_done"
+_WISHES = "tests/proxy/suites/test_handoff_cases.py::test_each_key_alone_changes_what_is_decided"
 SHOWN_BY = {
     ("TOP", "language"): "tests/policies/test_loader_mutations.py::test_the_table_of_effects_is_complete",
     ("TOP", "owner"): (
@@ -76,6 +77,9 @@ SHOWN_BY = {
     ): "tests/policies/test_escalate_with_documents.py::test_in_defaults_it_holds_for_all_but_escalation_tools",
     **{("ESCALATE_WITH", key): _HANDED_OVER for key in keys.ESCALATE_WITH},
     **{("FEE_SCHEDULE", key): _FEES for key in keys.FEE_SCHEDULE},
+    ("TOP", "handoff"): _WISHES,
+    **{("HANDOFF", key): _WISHES for key in keys.HANDOFF},
+    ("PHRASES", "only"): _WISHES,
 }
 """Keys that no case and no plain exchange shows: which test does, and that there is one is itself a test."""
 WHAT_TO_DO = (
