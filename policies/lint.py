@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from policies.documents.guards import guard_reasons, nested
 from policies.findings import Finding, FindingCode
-from policies.lint_gates import conditions, decorative, not_owned, unreachable
+from policies.lint_gates import decorative, not_owned, unreachable
 from policies.lint_handoff import handoff_findings
 from policies.lint_limits import limits_of, loose_limits
+from policies.lint_paths import paths_in
 from policies.model import Category, Origin, Ruling
 from policies.system_reasons import SYSTEM_REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from policies.model import Origin, Policy, Rule, Tool
+    from policies.model import Origin, Policy, Tool
     from policies.patterns import Pattern
 
 __all__ = ["Finding", "FindingCode", "lint"]
@@ -54,7 +55,7 @@ def _unused(policy: Policy) -> Iterator[Finding]:
     for code, reason in policy.reasons.items():
         if code not in reasons and code not in SYSTEM_REASONS:
             yield Finding(reason.origin, FindingCode.UNUSED_REASON, f"nothing gives the reason {code!r}")
-    read = {path[1] for path in _all_paths(policy, rules) if path[0] == "constants" and len(path) > 1}
+    read = {path[1] for path in paths_in(policy) if path[0] == "constants" and len(path) > 1}
     read |= {
         one.stands_in.removeprefix("constants.")
         for tool in policy.tools.values()
@@ -80,29 +81,6 @@ def _held_for_nothing(policy: Policy) -> Iterator[Finding]:
         if one.hold_text and not policy.claims:
             detail = f"the text of {one.name!r} is held for claims, and the policy has none"
             yield Finding(one.origin, FindingCode.HELD_FOR_NOTHING, detail)
-
-
-def _all_paths(policy: Policy, rules: list[Rule]) -> Iterator[tuple[str, ...]]:
-    for rule in rules:
-        for expression in conditions(rule):
-            yield from expression.paths
-    for reason in policy.reasons.values():
-        for template in reason.replies.values():
-            yield from template.paths
-    handoff = policy.people.handoff
-    for tool in _tools(policy) if handoff is None else (*_tools(policy), handoff.case):
-        for template in tool.escalation.values():
-            yield from template.paths
-        if tool.fee_schedule is not None:
-            for expression in tool.fee_schedule.expressions:
-                yield from expression.paths
-        for limit in limits_of(tool):
-            for expression in limit.expressions:
-                yield from expression.paths
-        for expression in tool.matrix.expressions if tool.matrix is not None else ():
-            yield from expression.paths
-        if tool.not_executed_when is not None:
-            yield from tool.not_executed_when.paths
 
 
 def _misfits(policy: Policy) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ import pytest
 
 from policies import load_policy, load_policy_text
 from policies.lint import FindingCode, lint
+from policies.lint_paths import paths_in
 
 REFUND_DESK = Path(__file__).parents[2] / "fixtures/policies/refund_desk.yaml"
 HEAD = "language: 1\npolicy: p\nsession: {id: {jwt: sub}}\n"
@@ -34,6 +35,29 @@ def test_a_sound_policy_has_no_finding() -> None:
     """The refund desk of the design and the smallest sound policy are silent."""
     assert lint(load_policy(REFUND_DESK)) == []
     assert found(SILENT) == []
+
+
+COUNTED = "limits: [{forbid: no, count: true, max: 9}]"
+READERS = (
+    "rules: [{forbid: no, when: args.n > constants.c}]",
+    "confirm: {when: args.n > constants.c}",
+    "confidence: args.n * constants.c",
+    "limits: [{forbid: no, value: args.n, max: constants.c}]",
+    f"{COUNTED}, result: {{fields: {{n: number}}}}, not_executed_when: result.n > constants.c",
+    'escalation: {root_cause: "{constants.c}"}',
+)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_constant_that_anything_reads_is_used(reader: str) -> None:
+    """Whatever key the expression or the text stands under; nothing reads a constant by accident."""
+    text = "reasons: {no: {category: policy}}\nconstants: {c: 1, d: 2}\ntools: {t: {arguments: {n: number}, %s}}\n"
+    policy = load_policy_text(HEAD + text % reader)
+
+    assert {path[1] for path in paths_in(policy) if path[0] == "constants"} == {"c"}
+    assert [one.message for one in lint(policy) if one.code is FindingCode.UNUSED_CONSTANT] == [
+        "nothing reads the constant 'd'"
+    ]
 
 
 @pytest.mark.parametrize(
