@@ -11,7 +11,7 @@ from interceptors.case import Stage
 from interceptors.causes import RefusalCause
 from interceptors.context import FactDocument, FactFailed, FactFailure, FactKey
 from interceptors.decisions import FactRead, Needs, Verdict
-from interceptors.readings import read_field
+from interceptors.readings import read_declared
 from policies.expressions import EvaluationError, Unreadable
 from policies.model import Ruling
 from policies.values import render
@@ -164,10 +164,7 @@ def _key_text(value: object) -> str:
 
 def _records(fact: Fact, results: Mapping[FactKey, FactResult]) -> dict[FactKey, dict[str, Value | Unreadable]]:
     return {
-        key: {
-            name: read_field(result.document, declared.path, declared.type, declared.money_unit)
-            for name, declared in fact.fields.items()
-        }
+        key: {name: read_declared(result.document, declared) for name, declared in fact.fields.items()}
         for key, result in results.items()
         if isinstance(result, FactDocument)
     }

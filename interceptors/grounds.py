@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from interceptors.conversation import TEXT_LENGTH_MAX, Spoken
 from interceptors.decisions import Evidence, EvidenceKind
-from interceptors.readings import ReadingError, read_value
+from interceptors.readings import ReadingError, read_declared, read_value
 from interceptors.spoken import dates, numbers
 from interceptors.tokens import occurrences
-from policies.expressions import EACH
+from policies.expressions import EACH, Unreadable
 from policies.values import Kind, Money
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from interceptors.calls import Json
     from interceptors.conversation import Conversation
     from interceptors.seen import Seen
+    from policies.fact_fields import FactField
     from policies.guards import FromResult, FromText
-    from policies.model import Argument, FactField, Policy
+    from policies.model import Argument, Policy
 
 _SCHEMES: Final = ("https://", "http://")
 FIELDS_MAX: Final = 10_000
@@ -57,7 +58,7 @@ def from_result(
         for where, field in _fields(result.value, source.path, "")
     )
     for result, where, field in islice(fields, FIELDS_MAX):
-        if _is_same(argument, declared, value, field):
+        if _is_same(argument, declared, value, field) and _is_in_currency(result.value, declared):
             return Evidence(path, EvidenceKind.RESULT, result.turn, path=where, receipt=result.receipt)
     return None
 
@@ -119,6 +120,13 @@ def _fields(value: Json, steps: tuple[str, ...], where: str) -> Iterator[tuple[s
                 yield from _fields(item, steps[1:], f"{where}[{index}]")
     elif isinstance(value, dict) and steps[0] in value:
         yield from _fields(value[steps[0]], steps[1:], f"{where}.{steps[0]}" if where else steps[0])
+
+
+def _is_in_currency(document: object, declared: FactField | None) -> bool:
+    """Whether the result says, where it must say, that the amount is in the declared currency."""
+    if declared is None or not declared.currency_path:
+        return True
+    return isinstance(document, dict) and not isinstance(read_declared(document, declared), Unreadable)
 
 
 def _is_same(argument: Argument, declared: FactField | None, value: object, field: Json) -> bool:

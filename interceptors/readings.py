@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from interceptors.calls import Json
+    from policies.fact_fields import FactField
 
 
 class ReadingError(ValueError):
@@ -58,6 +59,18 @@ def read_field(
         return read_value(value, type_, unit)
     except ReadingError as error:
         return Unreadable(str(error))
+
+
+def read_declared(document: Mapping[str, Json], field: FactField) -> Value | Unreadable:
+    """The value of a declared field. An amount beside which another currency stands, or none, is `Unreadable`."""
+    if field.currency_path:
+        said = _at(document.get(field.currency_path[0]), field.currency_path[1:])
+        if said is None:
+            return Unreadable("does not say its currency")
+        codes = said if EACH in field.currency_path and isinstance(said, list) else [said]
+        if any(code != field.money_currency for code in codes):
+            return Unreadable(f"is in another currency than {field.money_currency}")
+    return read_field(document, field.path, field.type, field.money_unit)
 
 
 def _at(value: Json, path: tuple[str, ...]) -> Json:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interceptors.kinds import MoneyState
-from interceptors.readings import read_field
+from interceptors.readings import read_declared
 from interceptors.structured import structured
 from policies.expressions import Environment, EvaluationError, Unreadable
 
@@ -47,7 +47,7 @@ def _fields(tool: Tool, document: Json) -> Mapping[str, Value | Unreadable] | No
         return {}
     if not isinstance(document, dict):
         return None
-    return {name: read_field(document, field.path, field.type, field.money_unit) for name, field in tool.result.items()}
+    return {name: read_declared(document, field) for name, field in tool.result.items()}
 
 
 def _is_not_executed(policy: Policy, tool: Tool, fields: Mapping[str, Value | Unreadable], now: datetime) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from policies.allowed import Allowlist
     from policies.asking import Confidence, Confirm, ReplyLanguage
     from policies.expressions import Expression
+    from policies.fact_fields import FactField
     from policies.fee_schedules import FeeSchedule
     from policies.foreign import ProviderTool
     from policies.guards import Egress, ValueSource
@@ -153,18 +154,6 @@ class Argument:
     allow: Allowlist | None = None
     is_exempt: bool = False
     origin: Origin | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FactField:
-    """A value that may be read from a fact. `path` are the keys from the top of its JSON document."""
-
-    name: str
-    path: tuple[str, ...]
-    type: Type
-    money_unit: Unit | None = None
-    money_currency: str | None = None
-    timestamp: bool = False  # an ISO 8601 text with an offset
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from policies.model import FileSource, HttpSource
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from policies.model import Fact, FactField, SessionField
+    from policies.fact_fields import FactField
+    from policies.model import Fact, SessionField
 
 
 def told_facts(before: Mapping[str, Fact], after: Mapping[str, Fact]) -> Iterator[str]:

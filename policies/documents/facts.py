@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import re2
 
 from policies.documents import keys
+from policies.documents.currency_fields import with_currencies
 from policies.documents.scalars import ROOTS, code, currency, dotted_path, expandable, identifier, seconds, simple_type
 from policies.expressions import EACH
-from policies.model import Fact, FactField, FileSource, HttpSource, Ruling
+from policies.fact_fields import FactField
+from policies.model import Fact, FileSource, HttpSource, Ruling
 from policies.nodes import ScalarNode, joined, listed
 from policies.patterns import Pattern
 from policies.secrets import Expandable
@@ -60,7 +62,7 @@ def _read_fact(name: str, mapping: MappingNode, folder: Path, problems: Problems
         mapping.check_keys(keys.FACT, keys.LATER)
     fields: dict[str, FactField] = {}
     with problems.collect():
-        fields = read_fields(mapping.require("fields").mapping(), problems)
+        fields = read_fields(mapping.require("fields").mapping(), name, problems)
     missing = MISSING
     with problems.collect():
         missing = _read_missing(mapping.get("missing"))
@@ -153,14 +155,14 @@ def _read_missing(node: Node | None) -> tuple[Ruling, str]:
     return Ruling(ruling), reason.convert(code)
 
 
-def read_fields(mapping: MappingNode, problems: Problems) -> dict[str, FactField]:
-    """What may be read of a JSON document, by the names of the fields."""
+def read_fields(mapping: MappingNode, root: str, problems: Problems) -> dict[str, FactField]:
+    """What may be read of a JSON document, by the names of the fields. `root` is what expressions call it."""
     found: dict[str, FactField] = {}
     for name, node in mapping.entries.items():
         with problems.collect():
             node.apply(identifier, name)
             found[name] = _read_field(name, node)
-    return found
+    return with_currencies(mapping, found, root, problems)
 
 
 def _read_field(name: str, node: Node) -> FactField:

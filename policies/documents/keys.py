@@ -45,7 +45,7 @@ REASON: Final = ("category", "reply")
 SYSTEM_REASON: Final = ("reply",)
 FACT: Final = ("key", "http", "file", "headers", "timeout", "missing", "fields")
 FACT_KEY: Final = ("pattern",)
-FACT_FIELD: Final = ("at", "type", "money", "unit", "timestamp")
+FACT_FIELD: Final = ("at", "type", "money", "unit", "currency", "timestamp")
 TOOL: Final = (
     "effect",
     "on_refusal",
@@ -147,7 +147,6 @@ RULINGS: Final = ("forbid", "escalate", "clarify")
 
 LATER: Final = frozenset(
     {
-        "currency",
         "sql",
     }
 )

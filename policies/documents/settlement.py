@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from policies.expressions import Expression
-    from policies.model import Argument, FactField
+    from policies.fact_fields import FactField
+    from policies.model import Argument
     from policies.nodes import MappingNode, Node
     from policies.problems import Problems
     from policies.values import Type
@@ -78,7 +79,7 @@ def _read_result(mapping: MappingNode, problems: Problems) -> dict[str, FactFiel
     if not mapping.entries:
         mapping.fail(f"expected at least one of {listed(keys.RESULT)}")
     fields = mapping.get("fields")
-    return {} if fields is None else read_fields(fields.mapping(), problems)
+    return {} if fields is None else read_fields(fields.mapping(), "result", problems)
 
 
 def _read_format(mapping: MappingNode) -> ResultFormat:

@@ -161,6 +161,7 @@ _FORMS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "type": _SIMPLE,
         "money": _CURRENCY,
         "unit": _one_of(Unit),
+        "currency": _TEXT,
         "timestamp": {"const": "iso"},
     },
     "TOOL": {

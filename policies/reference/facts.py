@@ -64,6 +64,14 @@ REFERENCE: Final[Mapping[str, Reference]] = {
             "type": ("{choices}", "one of three", "its type; `name: boolean` is short for `name: {type: boolean}`"),
             "money": ("ISO 4217 code", "one of three", "it is an amount in this currency"),
             "unit": ("{choices}", "required with `money`", "in which unit: dollars, cents, or thousandths"),
+            "currency": (
+                "a text field beside it",
+                "none",
+                (
+                    "which field of the same record says an amount's currency: `currency: order.currency`. An amount "
+                    "in another than `money` is unreadable, so that a rule that reads it fires as `facts_incomplete`"
+                ),
+            ),
             "timestamp": (
                 "`iso`",
                 "one of three",

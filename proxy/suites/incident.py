@@ -13,7 +13,7 @@ from interceptors.context import FactFailure
 from interceptors.strict_json import canonical
 from policies.currencies import exponent
 from policies.expressions import EACH
-from policies.model import FactField, Ruling
+from policies.model import Ruling
 from policies.spelling import parse_amount_text
 from policies.values import Kind, Unit, parse_money
 from proxy.suites.reader import PLACEHOLDER
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from interceptors.calls import Json
+    from policies.fact_fields import FactField
     from policies.model import Policy, Tool
 
 _FAILURES: Final = {

@@ -68,6 +68,7 @@ SAID: dict[tuple[str, str], tuple[str, str]] = {
     ("FACT_FIELD", "type"): ("instead of string at x", "read as whole number at x"),
     ("FACT_FIELD", "money"): ("instead of money in USD (major)", "read as money in EUR (major)"),
     ("FACT_FIELD", "unit"): ("instead of money in USD (major)", "read as money in USD (minor)"),
+    ("FACT_FIELD", "currency"): ("instead of money in USD (major) at x.", "at x, in the currency at y only"),
     ("FACT_FIELD", "timestamp"): ("instead of string at x", "read as a point in time at x"),
     ("TOOL", "effect"): ("it was said that it changes something", "t only reads"),
     ("TOOL", "on_refusal"): ("instead of the policy's reply", "answered by the model"),

@@ -103,6 +103,10 @@ EFFECTS: dict[tuple[str, str], tuple[str, str]] = {
         FACT % ("file: f,", "{money: USD, unit: major}"),
         FACT % ("file: f,", "{money: USD, unit: minor}"),
     ),
+    ("FACT_FIELD", "currency"): (
+        FACT % ("file: f,", "{money: USD, unit: major}, y: string"),
+        FACT % ("file: f,", "{money: USD, unit: major, currency: f.y}, y: string"),
+    ),
     ("FACT_FIELD", "timestamp"): (FACT % ("file: f,", "{type: string}"), FACT % ("file: f,", "{timestamp: iso}")),
     ("TOP", "unknown_results"): ("", "unknown_results: notice\n"),
     ("IDENTITY", "autonomous"): (

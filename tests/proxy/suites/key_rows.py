@@ -189,6 +189,12 @@ ROWS: dict[tuple[str, str], Row] = {
         "money: USD, unit: minor",
         CALL + ", facts: {f/x: {x: 500}}",
     ),
+    ("FACT_FIELD", "currency"): pair(
+        (FIELD % "f.x > 40.00 USD").replace("@}", "@}, y: string"),
+        "money: USD, unit: major",
+        "money: USD, unit: major, currency: f.y",
+        CALL + ", facts: {f/x: {x: 50, y: EUR}}",
+    ),
     ("FACT_FIELD", "timestamp"): pair(
         FIELD % "f.x == f.x", "type: string", "timestamp: iso", CALL + ", facts: {f/x: {x: yesterday}}"
     ),
