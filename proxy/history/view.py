@@ -111,6 +111,8 @@ def edited(
         if number <= last:
             continue
         if turn.side is Side.ASSISTANT:
+            if not turn.marks and number not in repairs:  # no thinking
+                continue
             raw, is_same = _opened(view.transcript, messages[turn.first : turn.last + 1], state.mark, found)
             if (behind := repairs.get(number)) is not None:
                 raw += _repaired(view, None, [], behind, found, state)

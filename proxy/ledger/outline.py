@@ -172,6 +172,7 @@ class _Names:
         if length not in self._at:
             nearest = max(one for one in self._at if one < length)
             found = self._at[nearest].copy()
-            found.update(b"\0" + b"\0".join(self._messages[nearest:length]))
+            found.update(b"\0")
+            found.update(b"\0".join(self._messages[nearest:length]))
             self._at[length] = found
         return self._at[length].digest()
