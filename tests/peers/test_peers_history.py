@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -18,6 +19,7 @@ from proxy.demo.turns import Call, Dialect, Text, Thinking
 from proxy.gate import Gate
 from proxy.ledger import hidden, outline, restoring
 from proxy.ledger.keeper import Ledger, Prepared
+from proxy.wire.transcript import chained
 from tests.e2e.told import POLICY, Told, call, told, turn
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ANTHROPIC, CHAT = (Dialect.ANTHROPIC, True), (Dialect.CHAT, True)
+PATIENCE_SECONDS = 30.0
 MIXED = turn(Thinking("hm"), call("read_refused"), call("read_allowed", 2))
 DONE = turn(Thinking("hm"), Text("One of two."))
 
@@ -51,6 +54,17 @@ def pairs(body: bytes) -> Iterator[tuple[str, int]]:
         given = Counter(block["tool_use_id"] for block in follows if block["type"] == "tool_result")
         yield from ((use, given[use]) for use in uses)
         assert not given.keys() - set(uses), "a result without a call"
+
+
+async def settled(one: Told, count: int) -> list[dict[str, Any]]:
+    """The records of results, once there are so many, or what there is after a time: nobody waits for them."""
+    found: list[dict[str, Any]] = []
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while len(found) < count:
+                found = [each for each in await one.desk.records() if each["kind"] == "settled"]
+                await asyncio.sleep(0.02)
+    return found
 
 
 async def mixed(one: Told, words: str = "and be quick") -> None:
@@ -79,18 +93,43 @@ async def test_38_ids_that_recur_name_no_call(tmp_path: Path) -> None:
         records = [each for each in await one.desk.settled(3) if each["kind"] == "decided"]
         assert len({each["receipt"] for each in records}) == 4
         ran = [each["receipt"] for each in records if each["ruling"] == "allow"]
-        await asyncio.sleep(0.1)  # what nobody waits for is written behind
-        settled = [each for each in await one.desk.records() if each["kind"] == "settled"]
-        assert [(each["receipt"], each["cause"]) for each in settled] == [(receipt, "result") for receipt in ran]
+        assert [(each["receipt"], each["cause"]) for each in await settled(one, 2)] == [
+            (receipt, "result") for receipt in ran
+        ]
 
 
 async def test_38_fails_where_an_id_names_a_call(tmp_path: Path) -> None:
     """The mutation: what comes back is of the first call that ever bore its id."""
     with (
         patch.object(settling, "matching", lambda rows, _, but=(), by=None: rows[0] if rows else None),
+        patch(f"{__name__}.PATIENCE_SECONDS", 1.0),
         pytest.raises(AssertionError),
     ):
         await test_38_ids_that_recur_name_no_call(tmp_path)
+
+
+async def test_38_a_result_is_that_of_the_call_that_the_client_holds(tmp_path: Path) -> None:
+    """38: a client goes back to an earlier call and answers it otherwise, when its id names a newer call, too."""
+    first, second = (turn(Call("read_allowed", f'{{"n": {n}}}', id="call_0")) for n in range(2))
+    async with told(tmp_path, CHAT, first, second, turn(Text("Done."))) as one:
+        await one.ask()
+        one.talk.answer("result")
+        await one.ask()
+        del one.talk.messages[2:]
+        one.talk.answer("another")
+        assert (await one.ask()).text == "Done."
+        decided = [each["receipt"] for each in await one.desk.settled(3) if each["kind"] == "decided"]
+        found = [(each["receipt"], each["cause"]) for each in await settled(one, 2)]
+        assert found == [(decided[0], "result"), (decided[0], "another result of the same call says otherwise")]
+
+
+async def test_38_fails_where_arguments_do_not_tell(tmp_path: Path) -> None:
+    """The mutation: the newest call of that id is meant."""
+    with (
+        patch.object(settling, "matching", lambda rows, _, but=(), by=None: rows[-1] if rows else None),
+        pytest.raises(AssertionError),
+    ):
+        await test_38_a_result_is_that_of_the_call_that_the_client_holds(tmp_path)
 
 
 async def test_38_an_id_that_recurs_between_legs_is_two_calls(tmp_path: Path) -> None:
@@ -161,6 +200,31 @@ async def test_40_fails_where_a_turn_is_found_wherever_it_stands(tmp_path: Path)
     roots = [patch.object(module, "root_of", lambda _: b"") for module in (hidden, restoring)]
     with start, roots[0], roots[1], pytest.raises(AssertionError):
         await test_40_a_turn_whose_beginning_was_compacted_away_gets_nothing_back(tmp_path)
+
+
+async def test_40_a_turn_behind_a_compacted_middle_gets_nothing_back(tmp_path: Path) -> None:
+    """40: the opening is kept, and so is what stands right before the turn; what stood between them is a summary."""
+    quick = turn(call("read_refused"), call("read_allowed", 2))
+    replies = (turn(Text("First.")), quick, turn(Text("One of two.")), turn(Text("Yes.")))
+    async with told(tmp_path, CHAT, *replies) as one:
+        await one.ask()
+        one.talk.say("More")
+        await mixed(one)
+        assert b'"isError' in one.sent[-1].replace(b"\\", b"")
+        one.talk.messages[1] = {"role": "assistant", "content": "Summary of everything."}
+        one.talk.say("And now?")
+        await one.ask()
+        assert b'"isError' not in one.sent[-1].replace(b"\\", b"")
+        assert not any(received.refused for received in one.desk.provider.received)
+
+
+async def test_40_fails_where_a_place_is_named_by_the_turn_before_it(tmp_path: Path) -> None:
+    """The mutation: the chain forgets what stood further back."""
+    with (
+        patch.object(outline, "chained", lambda _, meaning: chained(outline.CHAIN_START, meaning)),
+        pytest.raises(AssertionError),
+    ):
+        await test_40_a_turn_behind_a_compacted_middle_gets_nothing_back(tmp_path)
 
 
 async def test_40_fails_where_half_of_a_pair_is_put_back(tmp_path: Path) -> None:
