@@ -108,11 +108,9 @@ def edited(
         if (stretch := summaries.get(number)) is not None and number > last:
             found.messages += [*messages[copied : turn.first], *_summed_up(view, stretch, said, found, state)]
             last, copied = stretch.last, view.turns[stretch.last].last + 1
-        if number <= last:
+        if number <= last or (turn.side is Side.ASSISTANT and not turn.marks and number not in repairs):
             continue
         if turn.side is Side.ASSISTANT:
-            if not turn.marks and number not in repairs:  # no thinking
-                continue
             raw, is_same = _opened(view.transcript, messages[turn.first : turn.last + 1], state.mark, found)
             if (behind := repairs.get(number)) is not None:
                 raw += _repaired(view, None, [], behind, found, state)

@@ -250,7 +250,7 @@ class Running:
 
     async def stop(self) -> None:
         self.stopping.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(40):
             await self.task
 
 
