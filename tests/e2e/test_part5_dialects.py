@@ -17,10 +17,11 @@ import pytest
 
 from tests.e2e.test_part2_property import VARIANTS
 from tests.e2e.test_part5_property import POLICY
+from tests.e2e.test_property_dialects import ALL
 from tests.e2e.upkeep import Clock
 from tests.e2e.upkept_lives import READS, edits_counted
 from tests.e2e.upkept_wandering import UpkeptModel, UpkeptWandering
-from tests.e2e.wanderers import WANDERERS, ByIdWanderer, ResponsesWanderer
+from tests.e2e.wanderers import ByIdWanderer, ResponsesWanderer
 from tests.e2e.worlds import names, world
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 TURNS = int(os.environ.get("CALLGATE_PROPERTY_TURNS", "30"))
 SEED = int(os.environ.get("CALLGATE_PROPERTY_SEED", "1"))
 TURNS_A_TALK = 15
+FEW = ("gemini", "ollama", "responses-replay", "responses-by-id", "bedrock-converse")
+"""Of every run; the others speak as one of these, or as those of `test_part5_property`."""
 TOP = "resume_after: 30m\nbroken_pairs: repair\nserver_held: notice\n"
 
 
@@ -40,7 +43,7 @@ async def lives(folder: Path, name: str, seed: int, turns: int) -> Counter[str]:
         own = seed * 1000 + number
         variant, rules = VARIANTS[number % len(VARIANTS)]
         rules = replace(rules, allowed=rules.allowed | set(READS))
-        wanderer = WANDERERS[name]()
+        wanderer = ALL[name]()
         model, clock = UpkeptModel(wanderer), Clock()
         async with AsyncExitStack() as stack:
             stack.enter_context(edits_counted(clock, counts))
@@ -61,12 +64,12 @@ async def lives(folder: Path, name: str, seed: int, turns: int) -> Counter[str]:
 
 
 @pytest.mark.timeout(3600 if TURNS > 100 else 120)
-@pytest.mark.parametrize("name", WANDERERS)
+@pytest.mark.parametrize("name", ALL if TURNS > 100 else FEW)
 async def test_random_conversations_with_pauses_are_never_refused(tmp_path: Path, name: str) -> None:
     """G7 in this dialect, under pruning, errors, freshness and repaired pairs."""
     counts = await lives(tmp_path, name, SEED, TURNS)
     sys.stderr.write(f"{name}, seed {SEED}\n{names(counts)}\n")
-    if issubclass(WANDERERS[name], ByIdWanderer):
+    if issubclass(ALL[name], ByIdWanderer):
         assert counts["edit: notice"]
         return
     for kind in ("pruned", "stale"):
