@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import replace as replaced
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
 from interceptors.edits import Edit
 from policies.upkeep import BrokenPairs
+from proxy.history.again import named, recognized
 from proxy.history.compacting import summed_up
 from proxy.history.deciding import decide, first_sight, uses
 from proxy.history.lifting import Request, Subject, Upward
@@ -125,8 +127,12 @@ class Histories:
     def _kept(self, request: Request, own: Decision, before: Mapping[int, Decision], tokens: int = 0) -> Upward:
         """The request as was decided of it first, by whoever it was; what was decided now is kept."""
         assert request.where is not None, "something is decided of it"
-        places = {request.view.places[number]: each for number, each in before.items()}
-        decision = self._vault.decide(request.where, own, request.now, places)
+        view, newest = request.view, len(request.view.turns) - 1
+        places = {view.places[number]: each for number, each in before.items()}
+        results = named(
+            view, {number: each for number, each in {**before, newest: own}.items() if number in view.unread}
+        )
+        decision = self._vault.decide(request.where, own, request.now, places, results)
         request = replaced(request, before={**request.before, **before})
         return self._upward(request, decision, [*before.values(), decision], tokens)
 
@@ -166,13 +172,15 @@ class Histories:
         """
         *before, newest = [number for number, turn in enumerate(view.turns) if turn.side is Side.USER]
         found = {number: _LONG_AGO for number in before if number not in known}
+        again = recognized(view, found.keys() - set(view.unread), partial(self._vault.recall, subject.tenant))
+        found |= again
         at = self._sent.at(subject.tenant, body)
         if at is not None:
             return found | {newest: Decision(at)}
         for number in set(found).intersection(view.unread):
             own = first_sight(view, number, policy, subject.answered)
             found[number] = Decision(now.timestamp(), tuple(own))
-        return found | {newest: decide(view, newest, policy, known, subject.answered, now)}
+        return found | {newest: decide(view, newest, policy, {**known, **again}, subject.answered, now)}
 
     @staticmethod
     def _mends(

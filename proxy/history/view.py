@@ -76,10 +76,11 @@ class Edited:
 
 
 class _State:
-    """The digest of all edits so far, in order; empty where there is none."""
+    """The digest of all edits so far, in order; empty where there is none. It differs with how the history begins: the
+    same edits behind another beginning are not what thinking was made behind."""
 
-    def __init__(self) -> None:
-        self._hash = hashlib.sha256()
+    def __init__(self, view: View) -> None:
+        self._hash = hashlib.sha256(view.places[0] if view.places else b"")
         self.mark = ""
 
     def add(self, *parts: str) -> None:
@@ -100,7 +101,7 @@ def edited(
     summaries = {each.first: each for decision in decisions.values() for each in decision.stretches}
     results = _results(decisions)
     touched = {*results, *repairs, *(number for number, each in decisions.items() if each.notice)}
-    found, state = Edited(), _State()
+    found, state = Edited(), _State(view)
     messages = view.transcript.messages
     copied = 0  # of the messages; those of turns that nothing is done to are taken in runs
     last = -1  # of the turns that are summed up

@@ -6,13 +6,13 @@ whoever writes it first, and holds for every request that has this place in its 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from proxy.ledger.edits_read import DecisionsRead
 from proxy.ledger.strongbox import Kept
 
 if TYPE_CHECKING:
@@ -21,14 +21,12 @@ if TYPE_CHECKING:
 
     from proxy.ledger.strongbox import Strongbox
 
-READ_BYTES_MAX = 32 * 1024 * 1024
-"""Of decisions that are remembered, of all conversations."""
-_OVERHEAD = 400  # of one in memory
 _PLACES_A_QUESTION = 500
 _FIND = "SELECT place, sealed FROM edits WHERE place IN (?)"
 _NAMES_MAX = 2000
 _NAMES = f"SELECT place FROM edits WHERE root = ? LIMIT {_NAMES_MAX + 1}"  # noqa: S608 - own number
 _PUT = "INSERT OR IGNORE INTO edits (place, root, subject, expires, sealed) VALUES (?, ?, ?, ?, ?)"
+_PUT_ANEW = _PUT.replace("IGNORE", "REPLACE")
 
 
 class ResultEdit(msgspec.Struct, frozen=True, array_like=True):
@@ -112,6 +110,7 @@ class Where:
     subject: str
 
 
+NOTHING: Mapping[bytes, Decision] = MappingProxyType({})
 _encode = msgspec.msgpack.Encoder().encode
 _decision = msgspec.msgpack.Decoder(Decision)
 
@@ -121,7 +120,7 @@ class EditVault:
 
     def __init__(self, vault: Strongbox) -> None:
         self._vault = vault
-        self._read = _Read()
+        self._read: DecisionsRead[Decision] = DecisionsRead()
 
     def is_empty(self) -> bool:
         """Whether nothing was decided about any history."""
@@ -161,20 +160,36 @@ class EditVault:
         with self._vault.using() as connection:
             return len(connection.execute(_NAMES, (digest,)).fetchall()) > min(count, _NAMES_MAX)
 
+    def recall(self, tenant: str, names: Iterable[bytes]) -> dict[bytes, Decision]:
+        """What was last decided of results with these names, wherever they stood."""
+        named = {self._vault.digest(b"edits result", tenant, name): name for name in names}
+        found = ((named[digest], self._vault.unseal(digest, sealed)) for digest, sealed in self._rows(list(named)))
+        return {name: _decision.decode(plain) for name, plain in found if plain is not None}
+
     def decide(
-        self, where: Where, decision: Decision, now: datetime, before: Mapping[bytes, Decision] | None = None
+        self,
+        where: Where,
+        decision: Decision,
+        now: datetime,
+        before: Mapping[bytes, Decision] = NOTHING,
+        results: Mapping[bytes, Decision] = NOTHING,
     ) -> Decision:
         """Keep the decision, durably, unless there is one: the one that holds. `before` are those of other places of
-        the same history, which are kept in the same way."""
-        all_of_them = {**(before or {}), where.place: decision}
-        rows = [self._row(replace(where, place=place), each, now) for place, each in all_of_them.items()]
+        the same history, which are kept in the same way; `results` those of results by their names, for `recall`."""
+        places = {**before, where.place: decision}
+        rows = [self._row(replace(where, place=place), each, now) for place, each in places.items()]
+        loose = replace(where, root=b"")
+        again = [self._row(replace(loose, place=name), each, now, b"edits result") for name, each in results.items()]
         with self._vault.using() as connection, self._vault.writing():
             self._vault.mark_used(Kept.EDITS)
             connection.executemany(_PUT, rows)
+            connection.executemany(_PUT_ANEW, again)
         return self.find(where.tenant, [where.place]).get(where.place, decision)
 
-    def _row(self, where: Where, decision: Decision, now: datetime) -> tuple[bytes, bytes, str, float, bytes]:
-        digest = self._vault.digest(b"edits place", where.tenant, where.place)
+    def _row(
+        self, where: Where, decision: Decision, now: datetime, kind: bytes = b"edits place"
+    ) -> tuple[bytes, bytes, str, float, bytes]:
+        digest = self._vault.digest(kind, where.tenant, where.place)
         name = self._vault.digest(b"edits root", where.tenant, where.root)
         sealed = self._vault.seal(digest, _encode(decision))
         return digest, name, where.subject, now.timestamp() + self._vault.seconds, sealed
@@ -201,43 +216,3 @@ class EditVault:
             some = names[first : first + _PLACES_A_QUESTION]
             with self._vault.using() as connection:
                 yield from connection.execute(_FIND.replace("?", ",".join("?" * len(some))), some).fetchall()
-
-
-class _Read:
-    """Decisions that were read before, which never change; of what was erased or has expired nothing is remembered."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, bytes], tuple[Decision, int]] = OrderedDict()
-        self._bytes = 0
-        self._generation = 0
-        self._lock = threading.Lock()
-
-    def keep_up(self, generation: int) -> None:
-        """Forget everything where something was removed."""
-        with self._lock:
-            if generation != self._generation:
-                self._known.clear()
-                self._bytes, self._generation = 0, generation
-
-    def among(self, tenant: str, places: Iterable[bytes]) -> tuple[dict[bytes, Decision], list[bytes]]:
-        """What is known of these places, and those of which nothing is."""
-        found: dict[bytes, Decision] = {}
-        unknown: list[bytes] = []
-        with self._lock:
-            for place in places:
-                known = self._known.get((tenant, place))
-                if known is None:
-                    unknown.append(place)
-                else:
-                    found[place] = known[0]
-                    self._known.move_to_end((tenant, place))
-        return found, unknown
-
-    def add(self, tenant: str, place: bytes, decision: Decision, size: int) -> None:
-        with self._lock:
-            if (tenant, place) not in self._known:
-                self._known[tenant, place] = decision, size
-                self._bytes += size + _OVERHEAD
-            while self._bytes > READ_BYTES_MAX:
-                _, (_, removed) = self._known.popitem(last=False)
-                self._bytes -= removed + _OVERHEAD

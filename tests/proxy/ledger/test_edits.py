@@ -60,7 +60,7 @@ def test_what_was_read_is_not_asked_for_again_until_something_goes(tmp_path: Pat
 def test_what_is_remembered_of_decisions_is_bounded(box: Strongbox) -> None:
     """In bytes; what went is read again."""
     vault = EditVault(box)
-    with patch("proxy.ledger.edits.READ_BYTES_MAX", 2000):
+    with patch("proxy.ledger.edits_read.READ_BYTES_MAX", 2000):
         for number in range(20):
             vault.decide(Where("t", b"%d" % number, b"root", ""), Decision(float(number)), NOW)
             assert vault._read._bytes <= 2000
