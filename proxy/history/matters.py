@@ -74,15 +74,21 @@ def stretches(view: View, said: Sequence[SideTurn], first: int, newest: int, kno
     with what they say."""
     reading = _Reading(view, said, first, known)
     begins = [number for number in range(first, newest + 1) if is_text(view, number)]
-    matter = Matter(first)
+    matter = _begun(view, first)
     for begin, end in pairwise(begins):
         for number in range(begin, end):
             reading.read(matter, number)
         if not matter.is_known or (matter.open_calls and view.transcript.is_adjacent):
-            matter = Matter(end)
+            matter = _begun(view, end)
         elif matter.is_closed and not matter.open_calls:
             yield Stretch(matter.first, end - 1, summary(matter.asked, matter.events))
-            matter = Matter(end)
+            matter = _begun(view, end)
+
+
+def _begun(view: View, number: int) -> Matter:
+    """The matter that a text begins. One behind a call without a result holds what was made up for it, and stays."""
+    calls = view.turns[number - 1].calls if number else ()
+    return Matter(number, is_known=not any(view.transcript.is_adjacent or wants_result(call) for call in calls))
 
 
 def is_text(view: View, number: int) -> bool:

@@ -224,7 +224,8 @@ class Conversation:
 
     async def ask(self, *, histories: Histories | None = None) -> Upward:
         body = self.body()
-        up = await (histories or self.histories).lift(self.dialect, body, self.policy, Subject("t", ASKER))
+        subject = Subject("t", ASKER, client_body=body)
+        up = await (histories or self.histories).lift(self.dialect, body, self.policy, subject)
         self.sent.append(up.body)
         assert self.spelling.refusal(orjson.loads(up.body)) is None, up.body
         return up

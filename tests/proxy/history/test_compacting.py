@@ -10,6 +10,7 @@ import pytest
 
 from interceptors.edits import Edit
 from policies import load_policy_text
+from proxy.demo.chat_history import chat_refusal
 from proxy.history.keeper import Subject
 from proxy.history.server_held import ServerHeldError
 from proxy.ledger.edits import Rate
@@ -222,3 +223,18 @@ async def test_what_was_noted_is_told_where_its_reply_stands(tmp_path: Path, rep
         await one.settles("Then pay A0")
         await one.says("And A1?")
         assert ("Refused: close, reason no_write, receipt rc_9." in text_of(one.up()[0])) is is_told
+
+
+async def test_the_result_that_was_made_up_for_a_lost_one_stays(tmp_path: Path) -> None:
+    """A client lost the result of a look-up, and a matter is closed behind it: its call stays, and so does what answers
+    it, which stands in the turn that the matter begins with."""
+    async with conversation(tmp_path, NAME, policy(100, "broken_pairs: repair")) as one:
+        one.messages.append({"role": "user", "content": "Where is A9?"})
+        one.messages.append(one.spelling.calls("look_9", "look", {}))
+        await one.says("Never mind.")
+        one.messages.append(one.spelling.says("All right."))
+        await one.settles("Pay A0")
+        await one.settles("Pay A1")
+        await one.says("And A2?")
+        assert chat_refusal({"model": "m", "messages": one.up()}) is None
+        assert any("<system-reminder>" in str(each["content"]) for each in one.up())
