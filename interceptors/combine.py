@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from interceptors.case import Stage
@@ -22,6 +23,8 @@ _CATEGORIES: Final = {
     Category.VALIDATION: 4,
     Category.TRANSIENT: 5,
 }
+TOLD: Final = "gather."
+"""How the row of a fact is named that is read for people only."""
 NOTHING_AGAINST: Final = Verdict("combine", Ruling.ALLOW)
 
 
@@ -36,6 +39,20 @@ def is_ended(verdicts: Iterable[Verdict], stage: Stage, following: Stage) -> boo
         if ruling is not Ruling.ALLOW and (is_left or ruling is not Ruling.ESCALATE):
             return True
     return False
+
+
+def is_told(verdict: Verdict) -> bool:
+    """Whether it is about a fact that is read for people only, and that its source could not give."""
+    return verdict.rule.startswith(TOLD) and verdict.ruling is Ruling.FORBID and verdict.reason == "facts_unavailable"
+
+
+def despite(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """What people would get beside a case keeps no case from them: where something else passes the call on, the fact
+    that could not be read is told as such. Where nothing does, it stands against the call as any other."""
+    found = tuple(verdicts)
+    if not any(verdict.ruling is Ruling.ESCALATE for verdict in found):
+        return found
+    return tuple(replace(one, ruling=Ruling.ALLOW, reason="") if is_told(one) else one for one in found)
 
 
 def combine(verdicts: Iterable[Verdict], categories: Mapping[str, Category]) -> Verdict:

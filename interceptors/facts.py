@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from interceptors.case import Stage
 from interceptors.causes import RefusalCause
+from interceptors.combine import TOLD, is_told
 from interceptors.context import FactDocument, FactFailed, FactFailure, FactKey
 from interceptors.decisions import FactRead, Needs, Verdict
 from interceptors.readings import read_declared
@@ -52,7 +53,7 @@ class _Progress:
     @property
     def is_settled(self) -> bool:
         """Whether no further record could change that the call is refused or asked about."""
-        return any(verdict.ruling in (Ruling.FORBID, Ruling.CLARIFY) for verdict in self.verdicts)
+        return any(one.ruling in (Ruling.FORBID, Ruling.CLARIFY) and not is_told(one) for one in self.verdicts)
 
 
 class FactReader:
@@ -121,10 +122,20 @@ def _look(case: Case, name: str, use: FactUse, progress: _Progress) -> None:
 
 def _failed(case: Case, name: str, failures: Iterable[FactFailure]) -> list[Verdict]:
     ordered = sorted(failures, key=lambda failure: failure.value)
+    if _is_only_told(case, name):
+        rows = [(_CAUSES[one], case.verdict(_NAME, _CAUSES[one], fact=name)) for one in ordered]
+        return [replace(row, rule=f"{TOLD}{name}", detail=f"fact {name!r}: {cause.value}") for cause, row in rows]
     return [
         case.verdict(_NAME, _CAUSES[failure], detail=f"fact {name!r}: {_CAUSES[failure].value}", fact=name)
         for failure in ordered
     ]
+
+
+def _is_only_told(case: Case, name: str) -> bool:
+    """Whether people get the fact with a case, and nothing else reads it."""
+    tool = case.found.tool
+    is_key = any(next(iter(use.key.paths))[0] == name for use in tool.facts.values())
+    return name in tool.upkeep.gather and not case.found.fields[name] and not is_key
 
 
 def _keys(case: Case, name: str, use: FactUse, *, is_argument: bool) -> tuple[FactKey, ...] | Verdict:

@@ -12,7 +12,7 @@ from interceptors.calls import ToolCall
 from interceptors.case import Case, PreparedTool, Stage
 from interceptors.causes import RefusalCause, answer, category_of
 from interceptors.clarification import escalated
-from interceptors.combine import combine, is_ended
+from interceptors.combine import combine, despite, is_ended
 from interceptors.context import Context
 from interceptors.decisions import Decision, Needs, Verdict
 from interceptors.grants import Grant
@@ -131,7 +131,7 @@ class Pipeline:
             verdicts.extend(map(case.passed, answered) if case.discharges else answered)
         if not verdicts:  # a gate that looked at nothing is broken; it allows nothing
             return self._broken(proposal, case.context)
-        return tuple(verdicts)
+        return despite(verdicts)
 
     def _as_answered(
         self, proposal: Proposal, case: Case, judged: tuple[Verdict, ...], grant: Grant
