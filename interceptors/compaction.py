@@ -35,7 +35,8 @@ _WORD: Final = {
     MoneyState.HELD: "Open",
     MoneyState.UNKNOWN: "Open",
 }
-_UNSURE: Final = "; nobody knows yet whether it was done"
+_THEN: Final = "when this was written"
+_UNSURE: Final = f"; {_THEN} nobody knew whether it was done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def _line(event: Event) -> str:
             if not case:
                 return f"Refused: {what}, reason {_name(reason)}, {receipt}."
             word = "Open" if status == "open" else "Escalated"
-            told = f"case {_name(case)} is {_name(status)}" if status else f"case {_name(case)}"
+            told = f"case {_name(case)} was {_name(status)} {_THEN}" if status else f"case {_name(case)}"
             return f"{word}: {what}, reason {_name(reason)}, {receipt}; {told}."
 
 

@@ -141,7 +141,7 @@ async def test_what_was_refused_and_what_waits_is_told(tmp_path: Path, way: Way)
             f"Refused: write_refused, reason no_write, receipt {receipt['write_refused', 'forbid']}.",
             (
                 f"Open: pay (order_id A1), 900.00 USD, reason over_limit, receipt {receipt['pay', 'escalate']};"
-                f" case {case} is open."
+                f" case {case} was open when this was written."
             ),
             f"Refused: write_told, reason no_write, receipt {receipt['write_told', 'forbid']}.",
             f"Done: pay (order_id A1), 40.00 USD, executed, receipt {receipt['pay', 'allow']}.",
@@ -183,3 +183,18 @@ async def test_decisions_read_what_was_summed_up(tmp_path: Path) -> None:
         assert [each["ruling"] for each in decided] == ["allow", "allow", "clarify", "forbid"]
         assert decided[-1]["reason"] == "no_write"
         assert len(one.messages()) < len(one.talk.messages)
+
+
+async def test_a_key_that_the_gate_put_in_hides_no_receipt(tmp_path: Path) -> None:
+    """The history that goes up has the model's own arguments, and the receipt is of those that left."""
+    policy = POLICY.replace(
+        "amount: {money: USD, unit: major}}", "amount: {money: USD, unit: major}, key: {type: string, optional: true}}"
+    )
+    policy = policy.replace("    not_executed_when", "    inject: key\n    not_executed_when")
+    async with told(tmp_path, WAYS[1], LOOK, pay(), SAID, policy=policy) as one:
+        one.talk.messages.clear()
+        await settles(one)
+        assert "key" in str(one.talk.messages[3])
+        one.talk.say("And now B2")
+        await one.ask()
+        assert "Done: pay (order_id A1), 40.00 USD, executed, receipt rc_" in summary(one)

@@ -19,6 +19,7 @@ from interceptors import kinds, operations, receipts
 from interceptors.calls import Proposer
 from interceptors.chain import GENESIS, Head, ReceiptError, Sealed, canonical, commit_to, link, seal, stamp, start
 from interceptors.decisions import Decision, FactRead, Verdict
+from interceptors.edits import Compacted
 from interceptors.receipts import (
     AbortCause,
     Aborted,
@@ -64,15 +65,16 @@ if TYPE_CHECKING:
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 250_000, tzinfo=UTC)
 WRITER = "w_00000000000000000000000000"
-GOLDEN = "aa2d6fb9259dac5273e3c2ee277ba86f98db677a068d02865e1441b345ef6ffd"
+GOLDEN = "db257d8f4b47e4cb4cb8d8a3950646df360b6827c5027fb1dc464574ef9eb524"
 GOLDEN_FIRST = {
     13: "35eb22fe5496102c58196074eefc4d9cb123a3300fb6d756afdbcaf3699a3cee",
     15: "9aebe97df3faacda8d72150104d834bc03c662efa20a1bf2371786b1c89bc5e0",
     16: "ae9c767269abf52e09938d121c4bf1c1829d47b2210449f25066f50060c72c7d",
     17: "9e817e10d598d0e4f5887e07a7f54cc45f55c23303729485affb944a53d7cda5",
     18: "dccf600eb915a3d9f3e580659589b97ce32f46b1b461eae11ef7a1e84801a672",
+    19: "aa2d6fb9259dac5273e3c2ee277ba86f98db677a068d02865e1441b345ef6ffd",
 }  # lines, as once written
-GOLDEN_HEAD = "w_00000000000000000000000000:19:16027e003daed8c616ff7c450a4d0bdd2d0e7e24917ef47c388f6f98d8183add"
+GOLDEN_HEAD = "w_00000000000000000000000000:20:4ca4b12800825ee7455854370f35549315a0181ee0b8e4497d6c7ef8c7e6a2a0"
 
 DECISION = Decision(
     ruling=Ruling.ESCALATE,
@@ -219,6 +221,21 @@ def _one_of_each() -> tuple[Record, ...]:
             facts=(FactRead("account", "cus_1", NOW, {}),),
             escalation="esc_01KB9VQ2YTJ8C0000000000014",
         ),
+        Compacted(
+            receipt="rc_9",
+            time=NOW,
+            exchange=ex,
+            tenant="t",
+            dialect="anthropic-messages",
+            model="m",
+            edit=Edit.COMPACTED,
+            count=2,
+            bytes_saved=4000,
+            tokens_saved=1000,
+            subject=sub,
+            tokens_before=1500,
+            tokens_after=500,
+        ),
     )
 
 
@@ -341,7 +358,7 @@ def test_the_golden_chain_verifies(root: Path) -> None:
 
     report = verify(chain, pruned={}, noted=[Head.parse(GOLDEN_HEAD)])
 
-    assert (report.findings, report.records, [str(head) for head in report.heads]) == ((), len(Kind) + 1, [GOLDEN_HEAD])
+    assert (report.findings, report.records, [str(head) for head in report.heads]) == ((), len(Kind) + 2, [GOLDEN_HEAD])
 
 
 def test_hashes_are_what_the_documentation_says() -> None:
