@@ -17,7 +17,7 @@ from interceptors.kinds import MoneyState
 from interceptors.redaction import redacted
 from interceptors.settlement import state_of
 from policies.model import ToolEffect
-from proxy.history.pairs import name_of, wants_result
+from proxy.history.pairs import name_of
 from proxy.ledger.edits import Stretch
 from proxy.stakes import stake
 from proxy.wire.transcript import Side
@@ -118,7 +118,7 @@ class _Reading:
 
     def _call(self, matter: Matter, number: int, place: int, call: CallSeen) -> None:
         policy = self._known.policy
-        if self._view.transcript.is_adjacent or wants_result(call):
+        if self._view.transcript.is_adjacent or call.wants_result:
             matter.open_calls.append(name_of(call))
         result = self._result(number, call)
         if name_of(call) in self._known.answered:

@@ -15,8 +15,6 @@ from proxy.history.view import Repair
 from proxy.ledger.edits import PairEdit, ResultAdded
 from proxy.wire import envelope
 from proxy.wire.positional import is_positional
-from proxy.wire.responses_history import CALL_KINDS
-from proxy.wire.responses_types import APPROVAL
 from proxy.wire.standing import pointed
 from proxy.wire.transcript import HiddenResult, Side
 
@@ -62,7 +60,7 @@ def broken(view: View) -> Broken:
     is_adjacent = view.transcript.is_adjacent
     for number, turn in enumerate(view.turns):
         if turn.side is Side.ASSISTANT:
-            open_calls += [(number, call) for call in turn.calls if is_adjacent or wants_result(call)]
+            open_calls += [(number, call) for call in turn.calls if is_adjacent or call.wants_result]
             continue
         dropped = []
         for result in turn.results:
@@ -135,12 +133,6 @@ def _answers(result: str, call: CallSeen) -> bool:
     return result == name_of(call)
 
 
-def wants_result(call: CallSeen) -> bool:
-    """Whether the provider misses a result of a call of this kind, and there is one that the gate can write. What asks
-    for an approval may wait."""
-    return call.kind in CALL_KINDS and call.kind != APPROVAL
-
-
 def _may_answer(view: View, result: str) -> bool:
     """Whether a result may answer a call that does not stand here as one: the provider keeps it, or the request names
     its item alone."""
@@ -149,7 +141,7 @@ def _may_answer(view: View, result: str) -> bool:
     if view.transcript.is_adjacent:
         return False
     return any(_names_item(message) for message in view.transcript.messages) or any(
-        result == call.id for turn in view.turns for call in turn.calls if not wants_result(call)
+        result == call.id for turn in view.turns for call in turn.calls if not call.wants_result
     )
 
 

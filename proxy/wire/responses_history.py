@@ -127,7 +127,8 @@ def _read_said(turn: SideTurn, raw: bytes, item: dict[str, Any], kind: str) -> N
         turn.calls.append(CallSeen(call_id(item), call_name(item), {"input": text}, digest, FREEFORM))
     elif kind_of(item) is Kind.CALL:
         seen = call_seen(call_id(item), call_name(item), call_arguments(raw, item)[0])
-        turn.calls.append(replace(seen, kind=kind))
+        wants = kind in CALL_KINDS and kind != APPROVAL  # what asks for an approval may wait
+        turn.calls.append(replace(seen, kind=kind, wants_result=wants))
     elif kind == REFERENCE:  # of an item that the gate has not shown: what it says is not known
         own = str(item.get("id"))
         turn.marks += [mark_of(own)[0]] if own.startswith(_SEALABLE) else []

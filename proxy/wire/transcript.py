@@ -37,7 +37,8 @@ class Side(Enum):
 class CallSeen:
     """A call in an assistant turn. `arguments` are None where they are not strict JSON.
 
-    `kind`, `toolset` and `provider_id` are what a result of it must repeat, as `HiddenResult` has them.
+    `kind`, `toolset` and `provider_id` are what a result of it must repeat, as `HiddenResult` has them. `wants_result`:
+    the provider misses one, and there is one that the gate can write.
     """
 
     id: str
@@ -47,6 +48,7 @@ class CallSeen:
     kind: str = ""
     toolset: str = ""
     provider_id: str = ""
+    wants_result: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 NETWORK = ("aiohttp", "asyncio", "http", "requests", "selectors", "socket", "socketserver", "ssl", "urllib", "uvloop")
 SYSTEM = ("glob", "io", "os", "pathlib", "shutil", "sqlite3", "subprocess", "tempfile", "threading", "time")
+FAMILIES = ("anthropic", "bedrock", "chat", "gemini", "ollama", "openai", "responses")
 STARTS_THE_APP = ("proxy/__main__.py", "proxy/cli.py", "proxy/commands")
 
 
@@ -30,6 +31,18 @@ def _no_io(source: Source) -> Iterator[Finding]:
     for name, call in calls(source):
         if name == "open":
             yield Finding(source.name, call.lineno, "opens a file: a decision is a pure function")
+
+
+def _family(module: str) -> str:
+    """The dialect in whose family of files a module is; empty for none."""
+    name = module.removeprefix("proxy.wire.").partition(".")[0].partition("_")[0]
+    return name if module.startswith("proxy.wire.") and name in FAMILIES else ""
+
+
+def _no_dialect(source: Source) -> Iterator[Finding]:
+    for found in imports(source):
+        if _family(found.name):
+            yield Finding(source.name, found.line, f"imports {found.name}: what it needs of a dialect it asks of all")
 
 
 RULES = (
@@ -97,6 +110,14 @@ RULES = (
             ("proxy/wire/planted.py", "import time as clock\n"),
         ),
         innocent=(("proxy/exchange.py", "import asyncio\n"), ("proxy/wire/planted.py", "import jiter\n")),
+    ),
+    Rule(
+        "no file outside a dialect names one",
+        "what the gate needs of a dialect it asks of the registry (decision 4)",
+        lambda source: source.is_in("proxy") and source.name != "proxy/wire/registry.py" and not _family(source.module),
+        _no_dialect,
+        planted=(("proxy/planted.py", "from proxy.wire.gemini import GEMINI\n"),),
+        innocent=(("proxy/planted.py", "from proxy.wire.registry import DIALECTS\n"),),
     ),
     Rule(
         "doubles share no wire code",
