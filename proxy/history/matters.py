@@ -88,7 +88,7 @@ def stretches(view: View, said: Sequence[SideTurn], first: int, newest: int, kno
 def _begun(view: View, number: int) -> Matter:
     """The matter that a text begins. One behind a call without a result holds what was made up for it, and stays."""
     calls = view.turns[number - 1].calls if number else ()
-    return Matter(number, is_known=not any(view.transcript.is_adjacent or wants_result(call) for call in calls))
+    return Matter(number, is_known=not any(view.transcript.is_adjacent or call.wants_result for call in calls))
 
 
 def is_text(view: View, number: int) -> bool:
