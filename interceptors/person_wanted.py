@@ -165,6 +165,9 @@ def _is_negated(clause: Clause, before: Sequence[Clause], start: int, end: int, 
     begun, is_subject = _beginning(tokens, start, words)
     if any(words.doubts.ending_at(tokens, at) for at in range(begun, start + 1)):
         return True
+    conditions = [_is_condition(one.tokens, place, words) for one in before for place in range(2)]  # also `and if ...`
+    if any(conditions) or _is_conditional(tokens, end, words):
+        return True
     joined = words.joins.ending_at(tokens, begun) > 0
     forgives = clause.is_question and bool(words.asks_not.at(tokens, 0))
     if words.words.negates_behind and _negation_in(tokens, end, len(tokens), words, forgives=forgives):
@@ -179,6 +182,15 @@ def _is_negated(clause: Clause, before: Sequence[Clause], start: int, end: int, 
     if _negation_in(tokens, 0, begun, words, forgives=forgives):
         return True
     return any(_is_open(one, words) for one in before)
+
+
+def _is_conditional(tokens: Tokens, end: int, words: Language) -> bool:
+    """Whether what stands behind makes it depend on something: `a human if you cannot help`."""
+    return any(_is_condition(tokens, place, words) for place in range(end, len(tokens)))
+
+
+def _is_condition(tokens: Tokens, place: int, words: Language) -> bool:
+    return words.conditions.at(tokens, place) > 0 and not words.polite.at(tokens, place)
 
 
 def _beginning(tokens: Tokens, start: int, words: Language) -> tuple[int, bool]:

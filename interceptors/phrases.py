@@ -58,6 +58,7 @@ class Language:
             Phrases(words.orders),
         )
         self.joins, self.doubts, self.asks_not = Phrases(words.joins), Phrases(words.doubts), Phrases(words.asks_not)
+        self.conditions, self.polite = Phrases(words.conditions), Phrases(words.polite)
         self.not_behind, self.lone = Phrases(words.not_behind), Phrases(words.lone)
         self.beside = frozenset(tokens_of(words.beside.replace("|", " ")))
         self.sure_beside = frozenset(tokens_of(words.sure_beside.replace("|", " ")))

@@ -22,8 +22,9 @@ class Words:
 
     Negations: `no` negates, `answer` only behind something before it; `machines` take a negation upon themselves.
     `carries` and `subjects` are what a request begins with, `orders` are requests by themselves, and behind `doubts`
-    nothing is asked for; behind `joins` what is said before counts. `negates_behind`: also a negation behind the words
-    counts. `negates_next`: only a negation right before them does.
+    nothing is asked for; behind `joins` what is said before counts. `conditions` make a wish depend on something, in a
+    clause before it or behind it, but for those of `polite`. `negates_behind`: also a negation behind the words counts.
+    `negates_next`: only a negation right before them does.
     """
 
     talk: str
@@ -45,6 +46,8 @@ class Words:
     orders: str = ""
     joins: str = ""
     doubts: str = ""
+    conditions: str = ""
+    polite: str = ""
     asks_not: str = ""  # how a question begins in which a negation is none
     negates_behind: bool = False
     negates_next: bool = False

@@ -10,10 +10,12 @@ ENGLISH: Final = Words(
     talk="talk to|talk with|speak to|speak with|chat with|speaking to|talking to|connect me to|connect me with"
     "|transfer me to|transfer this to|hand me over to|pass me to|pass me on to|put me through to|be transferred to"
     "|be connected to|be put through to|escalate to|escalate this to|escalate me to|get through to|get me through to"
-    "|switch me to|forward me to|redirect me to|direct me to|route me to|hear from|switch to|have a call with"
+    "|switch me to|forward me to|redirect me to|direct me to|route me to|hear from|connecting me to"
+    "|connecting me with|transferring me to|speaking with|talking with|to contact|be moved to|switch to"
+    "|have a call with"
     "|get hold of|get a hold of|bring in|call me with",
     lone="agent|operator|manager|customer service|customer support|rep|support agent",
-    want="want|need|like|prefer|get|get me|get us|give me|give us|find me|reach|contact|have|send me|put|i'll take",
+    want="want|need|like|prefer|get|get me|get us|give me|give us|find me|reach|have|send me|put|i'll take",
     people="human|humans|human being|human beings|person|people|somebody|someone|agent|operator|representative|rep"
     "|advisor|adviser|employee|staff|staff member|member of staff|manager|supervisor|colleague|customer service"
     "|customer support|support agent|support team|service agent|team member|service representative|call center"
@@ -27,10 +29,13 @@ ENGLISH: Final = Words(
     "|fee|name|code|account|says|said|told",
     alone="please|now|immediately|just|only|hello|hi|hey|right|asap|i|said|again|ok|okay|thanks|thank|you|yes|and|today"
     "|instantly|urgently|for|me",
-    whole="is there a human|is there a real person|are there any humans|is anyone there|is anybody there|let a human"
+    whole="is there a human|is there someone i can talk to|is there someone i can speak to"
+    "|is there someone i could speak to|is there someone else i could speak to"
+    "|is there someone else i can speak to|is there someone else i can talk to|is there a real person"
+    "|are there any humans|is anyone there|is anybody there|let a human"
     "|someone real|somebody real|someone human|anyone human|anyone real|no more bots|stop the bot",
     no="no|not|never|don't|dont|doesn't|doesnt|didn't|didnt|won't|wont|wouldn't|shouldn't|can't|cant|cannot|couldn't"
-    "|without|nor|neither|hardly|stop|avoid|refuse|instead of|rather than|isn't|aren't|wasn't",
+    "|without|nor|neither|hardly|stop|avoid|refuse|instead of|rather than|hold off|hold off on|isn't|aren't|wasn't",
     answer="no|nope|nah",
     machines=MACHINES + "machine|machines|assistant|automated|automatic|recording|you",
     carries="want|wanna|wish|need|like|love|prefer|would|to|just|really|now|immediately|can|could|may|might|must|will"
@@ -41,8 +46,13 @@ ENGLISH: Final = Words(
     "|please|call|contact",
     joins="think|believe|suppose|guess|say|said|mean|know|feel|that|because|way|do|does|did|unless|before|until|was"
     "|were|am|told",
-    doubts="if|whether|when|do i need to|do i have to|do i really need to|do i really have to|do we have to|should i"
+    doubts="you'd|you're|you want|you would like|you are|you were|was|were|been|while|kept|if|whether|when"
+    "|do i need to|do i have to|do i really need to"
+    "|do i really have to|do we have to|should i"
     "|must i|why do i have to|why do i need to|unless|before|until|after",
+    conditions="if|unless|in case|once|after|when|should you",
+    polite="if possible|if you can|if you could|if you would|if i may|if you please|if that is possible"
+    "|if that's possible|if at all possible|if you don't mind|when you can|when possible",
     asks_not="can't|cant|couldn't|why can't|why cant|why don't|why dont|why not|isn't|aren't|why won't|won't|can i not"
     "|could i not",
 )
@@ -84,6 +94,9 @@ GERMAN: Final = Words(
     orders="verbinde|verbinden|verbindet|leite|leiten|gib|geben|gebt|hol|holen|stelle|stellen|übergeben|bitte",
     joins="dass|daß|glaube|denke|meine|sage|sagte|weil|ob",
     doubts="wenn|falls|ob|muss ich|muss man|soll ich|bevor|warum muss ich|wieso muss ich|nachdem|solange|müsste ich",
+    conditions="wenn|falls|sofern|sobald|nachdem|sollten sie|solltest du",
+    polite="wenn möglich|wenn es geht|wenn sie können|wenn das geht|falls möglich|wenn das möglich ist"
+    "|wenn es möglich ist",
     asks_not="warum|wieso|weshalb|kann|könnte|darf|dürfte|kann ich|könnte ich|darf ich|können|könnten|gibt es",
     negates_behind=True,
 )
@@ -115,6 +128,8 @@ DUTCH: Final = Words(
     orders="verbind|geef|schakel|laat|verbindt",
     joins="dat|denk|geloof|zeg|zei|omdat",
     doubts="als|wanneer|moet ik|of|voordat|nadat|waarom moet ik",
+    conditions="als|indien|wanneer|zodra|tenzij|nadat",
+    polite="als het kan|als dat kan|indien mogelijk|als u kunt|als je kunt",
     asks_not="waarom|kan|kan ik|mag|mag ik|zou|kunnen",
     negates_behind=True,
 )

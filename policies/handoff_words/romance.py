@@ -33,6 +33,8 @@ FRENCH: Final = Words(
     orders="passez|passe|mettez|mets|transférez|transfère|donnez|donne|trouvez|svp",
     joins="que|qu|pense|crois|dis|dit|parce",
     doubts="si|quand|avant|est ce que je dois|dois je|faut il|après",
+    conditions="si|au cas où|sauf si|quand|une fois",
+    polite="si possible|si c est possible|si vous pouvez|si vous voulez bien|quand vous pouvez",
     asks_not="pourquoi|est ce que|ne puis je|ne pourrais je",
 )
 SPANISH: Final = Words(
@@ -61,6 +63,8 @@ SPANISH: Final = Words(
     orders="páseme|pásame|conécteme|conéctame|transfiérame|póngame|ponme|deme|dame|comuníqueme|comunícame",
     joins="creo|pienso|digo|dije|porque|que",
     doubts="si|cuando|tengo que|debo|hace falta|antes de|después de|hay que",
+    conditions="si|en caso de|cuando|a menos que|una vez",
+    polite="si es posible|si puede|si puedes|si pudiera|cuando pueda|si es tan amable",
     asks_not="por qué|es que no puedo|acaso no puedo|no puedo|no podría|no me puede|no me pueden|no hay",
     negates_next=True,
 )
@@ -89,6 +93,8 @@ ITALIAN: Final = Words(
     orders="passami|passatemi|collegami|trasferiscimi|dammi|datemi|mettimi|fammi",
     joins="che|penso|credo|dico|detto|perché",
     doubts="se|quando|devo|bisogna|prima di|dopo",
+    conditions="se|qualora|quando|una volta",
+    polite="se possibile|se è possibile|se può|se puoi|quando può",
     asks_not="perché|non posso|non potrei|non c è",
     negates_next=True,
 )

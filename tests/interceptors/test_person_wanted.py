@@ -53,7 +53,11 @@ ASKED: Final = {
         connect me with a live agent
         I need a human being
         you are not helping let me talk to a person
-        If you can't fix this, I want a human.
+        Please transfer me to a human agent if possible
+        If you could transfer me to a human agent, that would be great.
+        Connecting me with a human agent would be perfect.
+        I would appreciate speaking with someone who could help
+        Is there someone else I could speak to about this?
         where is my refund? i want to talk to a human
         Hi, my order never came. Can somebody call me? I want to speak to your manager.
         \uff29 want to talk to a \uff48\uff55\uff4d\uff41\uff4e
@@ -77,6 +81,7 @@ ASKED: Final = {
         Kann ich bitte mit einem echten Menschen reden?
         Ich brauche einen menschlichen Ansprechpartner
         Kundenservice
+        Ich möchte, wenn möglich, mit einem Menschen sprechen
         Nein, ich will mit einem Menschen sprechen.
     """,
     "fr": """
@@ -122,6 +127,17 @@ NOT_ASKED: Final = """
     I don't think I want to talk to a human
     do I need to speak to an agent for this?
     Should I talk to an agent first?
+    If you can't fix this, I want a human.
+    Can you change it? If not, I'd like to talk to a human agent.
+    transfer me to a human if you cannot do it
+    Okay, I'll try to find it and contact a human agent if needed. Thanks for your help!
+    I was speaking to an agent yesterday
+    Please hold off on transferring me to a human for now
+    I understand you'd like to speak with another representative, but I am not able to transfer you
+    Refund it to PayPal, and if that's not possible, I'd like to speak to a human agent
+    I really don't want to be transferred to another agent
+    You are the most lenient customer service agent I have ever spoken to.
+    Wenn das nicht geht, möchte ich mit einem Menschen sprechen.
     There was a human error
     I talked to a human yesterday
     I spoke with a representative last week and she said it is fine
