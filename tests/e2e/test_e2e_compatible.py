@@ -41,6 +41,8 @@ TURNS = (
     turn(Text("I may not.")),
     turn(Thinking("hm"), call("write_refused", 3)),
     turn(Text("Bye.")),
+    turn(Thinking("hm"), call("read_allowed", 4), call("write_allowed", 5)),
+    turn(Text("Both.")),
 )
 
 
@@ -66,9 +68,10 @@ async def test_a_talk_with_a_server_of_its_own_kind(tmp_path: Path, name: str, s
         async with client:
             messages: list[Any] = []
             ran: list[tuple[str, Any]] = []
-            read = [await _say(client, messages, ran, words, streamed) for words in ("a", "b", "c", "d")]
-    assert [text.replace("\n\n", "") for text in read] == ["I look.One of two.", "I may not.", NO_WRITE, "Bye."]
-    assert ran == [("write_allowed", {"n": 1})]
+            read = [await _say(client, messages, ran, words, streamed) for words in ("a", "b", "c", "d", "e")]
+    texts = [text.replace("\n\n", "") for text in read]
+    assert texts == ["I look.One of two.", "I may not.", NO_WRITE, "Bye.", "Both."]
+    assert ran == [("write_allowed", {"n": 1}), ("read_allowed", {"n": 4}), ("write_allowed", {"n": 5})]
     assert [one.refused for one in provider.received if one.refused] == []
     told = b"".join(one.body for one in provider.received)
     assert told.count(NO_READ.encode()) > 1

@@ -74,6 +74,7 @@ async def test_44_an_output_is_paired_by_its_call_id_alone(tmp_path: Path) -> No
         pairs = [(item["type"], item["call_id"]) for item in sent if "call_id" in item]
         kinds = ("function_call", "function_call_output")
         assert pairs == [(kind, item.call_id) for kind in kinds for item in made]
+        assert sent[-1]["content"] == "So?", "strict backends want a result next to its call"
         outputs = [item["output"] for item in sent if item.get("type") == "function_call_output"]
         assert "No result of this call came back." in outputs[0]
         assert outputs[1] == "ok"
