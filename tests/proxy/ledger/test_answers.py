@@ -118,6 +118,6 @@ def test_what_the_model_heard_stays_heard() -> None:
 
 def test_a_hidden_turn_behind_it_does_not_depend_on_it() -> None:
     """Both are put back: an answer of ours is nothing that the client does not hold."""
-    own = Hidden("hg1", b"r", b"b", b"v", (b"{}",), is_own=True)
-    hidden = Hidden("hg2", b"r", b"c", b"w", (b"{}",))
+    own = Hidden("hg1", b"r", b"b", b"v", (b"{}",), asked=ADA, is_own=True)
+    hidden = Hidden("hg2", b"r", b"c", b"w", (b"{}",), asked=ADA)
     assert choose([], {0: [own], 2: [hidden]}, ADA) == ({0: own, 2: hidden}, 0)
