@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -201,7 +202,7 @@ def load_plain(text: str) -> Any:
 def dumped(tree: Any) -> str:
     """As YAML with every text quoted, but for what must be plain to be a number, a boolean or money."""
 
-    class Dumper(yaml.SafeDumper):
+    class Dumper(yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper):
         pass
 
     plain = {"0", "0.5", "0.9", "1", "3", "9", "30", "20", "4096", "14", "2", "1000.10", "true", "false", "14d"}
@@ -252,7 +253,7 @@ VALUES = st.one_of(ODD, st.lists(ODD, max_size=2), st.dictionaries(ODD, ODD, max
 
 def edited(path: tuple[str | int, ...], edit: str, odd: str, value: Any) -> Any:
     """The tree with one key deleted, renamed, given another value, or joined by another key."""
-    tree = load_plain(EVERY_KEY)
+    tree = copy.deepcopy(TREE)
     parent = tree
     for step in path[:-1]:
         parent = parent[step]
