@@ -81,13 +81,15 @@ class Desk:
     async def read(self, keys: Iterable[FactKey], _: object) -> dict[FactKey, FactResult]:
         return {key: FactDocument(self.orders[key.key], self.now) for key in keys}
 
-    async def turn(self, *amounts: str, order: str = "A1", tenant: str = "t", customer: str = "c1") -> list[Judgment]:
+    async def turn(
+        self, *amounts: str, order: str = "A1", tenant: str = "t", customer: str = "c1", identity: str | None = None
+    ) -> list[Judgment]:
         """One turn that proposes a refund of each amount: decided together, recorded together."""
         calls: dict[Any, Call] = {
             position: _call(f'{{"order_id":"{order}","amount":{amount}}}', position)
             for position, amount in enumerate(amounts)
         }
-        scene = Scene("ex_1", "anthropic", "m", tenant, None, "", {"sub": customer})
+        scene = Scene("ex_1", "anthropic", "m", tenant, identity, "", {"sub": customer})
         judged = await self.judge.record(await self.judge.decide(calls, scene), scene)
         return [judged[position] for position in range(len(amounts))]
 

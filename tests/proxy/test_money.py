@@ -63,8 +63,9 @@ async def test_splitting_does_not_pass_a_daily_cap(store: Store) -> None:
 async def test_two_identities_and_a_rotated_credential_meet_one_payment(store: Store) -> None:
     """Another agent or another digest of a credential: one payment of the intent, one cap of the order."""
     desk = await open_desk(store, (OVER_PAID, TWICE))
-    [first] = await desk.turn("60", tenant="agent-1")
-    assert await desk.said("60", tenant="agent-2") == ["pending_reconciliation"]
+    [first] = await desk.turn("60", tenant="agent-1", identity="agent-1")
+    assert await desk.said("60", tenant="agent-2", identity="agent-2") == ["pending_reconciliation"]
+    assert await desk.said("50", tenant="agent-2", identity="agent-2") == ["over_paid"]
     await desk.settle(first, EXECUTED)
     assert await desk.said("60", tenant="digest-after-rotation") == ["twice"]
     assert await desk.said("50", tenant="digest-after-rotation") == ["over_paid"]
