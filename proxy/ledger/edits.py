@@ -6,6 +6,7 @@ whoever writes it first, and holds for every request that has this place in its 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -163,8 +164,13 @@ class EditVault:
     def recall(self, tenant: str, names: Iterable[bytes]) -> dict[bytes, Decision]:
         """What was last decided of results with these names, wherever they stood."""
         named = {self._vault.digest(b"edits result", tenant, name): name for name in names}
-        found = ((named[digest], self._vault.unseal(digest, sealed)) for digest, sealed in self._rows(list(named)))
-        return {name: _decision.decode(plain) for name, plain in found if plain is not None}
+        found: dict[bytes, Decision] = {}
+        for digest, sealed in self._rows(list(named)):
+            plain = self._vault.unseal(digest, sealed)
+            with suppress(msgspec.MsgspecError):
+                if plain is not None:
+                    found[named[digest]] = _decision.decode(plain)
+        return found
 
     def decide(
         self,

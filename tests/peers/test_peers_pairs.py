@@ -13,9 +13,11 @@ import openai
 import orjson
 import pytest
 
+from interceptors import freshness
 from proxy.demo.turns import Dialect, Text
 from proxy.history import keeper
 from proxy.history.pairs import Broken
+from proxy.ledger import keeper as ledger
 from tests.e2e.responding import agent
 from tests.e2e.responding import call as call_of
 from tests.e2e.test_history_freshness import KEYS, READ, SAID
@@ -61,6 +63,15 @@ async def test_43_a_call_that_the_server_keeps_is_answered(tmp_path: Path) -> No
         assert kinds[0] == "function_call_output"
 
 
+async def test_43_fails_where_what_is_owed_is_not_remembered(tmp_path: Path) -> None:
+    """The mutation: the ledger keeps nothing of an answer that the provider keeps."""
+    with (
+        patch.object(ledger, "_pointers", lambda *_: []),
+        pytest.raises(openai.BadRequestError, match="No tool output"),
+    ):
+        await test_43_a_call_that_the_server_keeps_is_answered(tmp_path)
+
+
 async def test_44_an_output_is_paired_by_its_call_id_alone(tmp_path: Path) -> None:
     """44: `fc_` ids of items beside `call_` ids: the output that is put in stands next to its call, under the id that
     the provider looks for."""
@@ -95,9 +106,15 @@ async def test_46_what_was_read_beside_a_write_is_out_of_date(tmp_path: Path) ->
         results(one, document(status="OPEN"), document(done=True))
         await one.ask()
         read, written = seen(one)
-        assert orjson.loads(read)["stale"] is True
+        assert orjson.loads(read).get("stale") is True
         assert orjson.loads(written) == {"done": True}
         assert [each.refused for each in one.desk.provider.received if each.refused] == []
+
+
+async def test_46_fails_where_a_batch_has_an_order(tmp_path: Path) -> None:
+    """The mutation: no write goes past a read."""
+    with patch.object(freshness, "_is_overtaken", lambda *_: False), pytest.raises(AssertionError):
+        await test_46_what_was_read_beside_a_write_is_out_of_date(tmp_path)
 
 
 async def test_48_pruning_leaves_the_cache_whole(tmp_path: Path) -> None:
@@ -120,3 +137,9 @@ async def test_48_pruning_leaves_the_cache_whole(tmp_path: Path) -> None:
         one.talk.say("Still?")
         await one.ask()
         assert sum("stale" in each for each in seen(one)) == 2
+
+
+async def test_48_fails_where_each_text_is_a_new_batch(tmp_path: Path) -> None:
+    """The mutation: whatever was read before is old as soon as the user speaks."""
+    with patch.object(freshness, "_is_old", lambda *_: True), pytest.raises(AssertionError):
+        await test_48_pruning_leaves_the_cache_whole(tmp_path)

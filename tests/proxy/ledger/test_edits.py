@@ -57,6 +57,18 @@ def test_what_was_read_is_not_asked_for_again_until_something_goes(tmp_path: Pat
     other._vault.close()
 
 
+def test_what_was_last_decided_of_a_result_is_recalled(box: Strongbox) -> None:
+    """By its name, for its tenant, until its customer is erased; no place is found by it."""
+    vault = EditVault(box)
+    vault.decide(WHERE, FIRST, NOW, results={b"result": Decision(1.0)})
+    vault.decide(Where("t", b"later", b"root", "s" * 64), Decision(2.0), NOW, results={b"result": FIRST})
+    assert vault.recall("t", [b"result", b"other", b"place"]) == {b"result": FIRST}
+    assert vault.recall("u", [b"result"]) == {}
+    assert vault.find("t", [b"result"]) == {}
+    box.erase("s" * 64)
+    assert vault.recall("t", [b"result"]) == {}
+
+
 def test_what_is_remembered_of_decisions_is_bounded(box: Strongbox) -> None:
     """In bytes; what went is read again."""
     vault = EditVault(box)
