@@ -1,4 +1,4 @@
-"""What went up as it came is known when it comes again: by its tenant, byte for byte as far as is looked, for a while."""
+"""What went up as it came is known when it comes again: by its tenant, and by its bytes as far as is looked."""
 
 from __future__ import annotations
 
