@@ -7,6 +7,7 @@ be read both ways asks for nothing, but for one in which nobody would negate it 
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from interceptors.clauses import clauses_of
@@ -27,6 +28,7 @@ _BESIDE_MAX: Final = 6  # words between what asks and the person
 _FILLERS_MAX: Final = 3
 _GAP_MAX: Final = 4  # words between a person and what asks behind it
 _NEGATED_MACHINE_MAX: Final = 4  # words from a negation to the machine that it is about
+_NEGATED_MAX: Final = 100  # words from what asks to what negates it, or to its condition
 _BREAK: Final = "\n.\n"
 
 
@@ -37,25 +39,39 @@ class Wanted(NamedTuple):
     phrase: str = ""
 
 
+class _Before(NamedTuple):
+    """Whether a clause before ends in a negation, so that what it negates stands behind a comma; and whether one
+    begins with a condition, also `and if ...`."""
+
+    is_open: bool = False
+    is_conditional: bool = False
+
+    def with_clause(self, tokens: Tokens, words: Language) -> _Before:
+        is_open = 0 < words.no.ending_at(tokens, len(tokens)) < len(tokens)
+        conditions = (_is_condition(tokens, place, words) for place in range(2))
+        return _Before(self.is_open or is_open, self.is_conditional or any(conditions))
+
+
 def person_wanted(text: str, handoff: Handoff, not_user: Sequence[Pattern] = ()) -> Wanted | None:
     """The first place at which this text of a user asks for a person; None where it does not. Total, and linear in the
     text."""
-    if not text or len(text) > TEXT_LENGTH_MAX:
+    if not text or _is_document(text):
         return None
     sentences = clauses_of(_own(text, not_user))
     for tag, spoken in handoff.languages.items():
         built_in = language(tag) if spoken.built_in else None
-        for number, sentence in enumerate(sentences):
-            behind = sentences[number + 1] if number + 1 < len(sentences) else []
-            for place, clause in enumerate(sentence):
-                if (found := _in_clause(clause, sentence[:place], tag, spoken.phrases, built_in)) is None:
-                    continue
-                taken_back = built_in is not None and _is_no([*sentence[place + 1 :], *behind], built_in)
-                if not taken_back:
-                    return found
+        for sentence, behind in zip(sentences, [*sentences[1:], []], strict=False):
+            found = _in_sentence(sentence, behind[:1], tag, spoken.phrases, built_in)
+            if found is not None:
+                return found
         if built_in is not None and _is_person_alone(sentences, built_in):
             return Wanted(tag)
     return None
+
+
+def _is_document(text: str) -> bool:
+    """By its length also as its words are compared: one letter may be many there."""
+    return len(text) > TEXT_LENGTH_MAX or len(unicodedata.normalize("NFKC", text)) > TEXT_LENGTH_MAX
 
 
 def _own(text: str, not_user: Sequence[Pattern]) -> str:
@@ -67,20 +83,33 @@ def _own(text: str, not_user: Sequence[Pattern]) -> str:
     return _BREAK.join([*parts, text[at:]])
 
 
+def _in_sentence(
+    sentence: Sequence[Clause], behind: Sequence[Clause], tag: str, own: Sequence[str], built_in: Language | None
+) -> Wanted | None:
+    """`behind` is the first clause of the next sentence, if there is one."""
+    before = _Before()
+    for clause, following in zip(sentence, [*sentence[1:], *behind, None], strict=False):
+        found = _in_clause(clause, tag, own, built_in, before)
+        if found is not None and not (built_in and following and _is_no(following.tokens, built_in)):
+            return found
+        before = before if built_in is None else before.with_clause(clause.tokens, built_in)
+    return None
+
+
 def _in_clause(
-    clause: Clause, before: Sequence[Clause], tag: str, own: Sequence[str], built_in: Language | None
+    clause: Clause, tag: str, own: Sequence[str], built_in: Language | None, before: _Before
 ) -> Wanted | None:
     tokens = clause.tokens
     for phrase in own:
         for place in range(len(tokens)):
             if (size := phrases(phrase).at(tokens, place)) and (
-                built_in is None or not _is_negated(clause, before, place, place + size, built_in)
+                built_in is None or not _is_negated(clause, place, place + size, built_in, before)
             ):
                 return Wanted(tag, phrase)
     if built_in is None:
         return None
     for start, end in _requests(tokens, built_in):
-        if not _is_negated(clause, before, start, end, built_in):
+        if not _is_negated(clause, start, end, built_in, before):
             return Wanted(tag)
     return Wanted(tag) if _is_bare(tokens, built_in, surely=True) else None
 
@@ -153,24 +182,23 @@ def _is_person_alone(sentences: Sequence[Sequence[Clause]], words: Language) -> 
     return len(tokens) <= _BESIDE_MAX and _is_bare(tokens, words, surely=False)
 
 
-def _is_no(behind: Sequence[Clause], words: Language) -> bool:
+def _is_no(said: Tokens, words: Language) -> bool:
     """Whether the next clause takes back what was said: `A human? No, thanks.`"""
-    said = behind[0].tokens if behind else ()
     size = words.answer.at(said, 0)
-    return size > 0 and all(token in words.alone for token in said[size:]) and len(behind[0].tokens) <= _GAP_MAX
+    return size > 0 and all(token in words.alone for token in said[size:]) and len(said) <= _GAP_MAX
 
 
-def _is_negated(clause: Clause, before: Sequence[Clause], start: int, end: int, words: Language) -> bool:
+def _is_negated(clause: Clause, start: int, end: int, words: Language, before: _Before) -> bool:
     tokens = clause.tokens
     begun, is_subject = _beginning(tokens, start, words)
     if any(words.doubts.ending_at(tokens, at) for at in range(begun, start + 1)):
         return True
-    conditions = [_is_condition(one.tokens, place, words) for one in before for place in range(2)]  # also `and if ...`
-    if any(conditions) or _is_conditional(tokens, end, words):
+    last = min(end + _NEGATED_MAX, len(tokens))
+    if before.is_conditional or any(_is_condition(tokens, place, words) for place in range(end, last)):
         return True
     joined = words.joins.ending_at(tokens, begun) > 0
     forgives = clause.is_question and bool(words.asks_not.at(tokens, 0))
-    if words.words.negates_behind and _negation_in(tokens, end, len(tokens), words, forgives=forgives):
+    if words.words.negates_behind and _negation_in(tokens, end, last, words, forgives=forgives):
         return True
     if is_subject and not joined:
         return False
@@ -179,17 +207,11 @@ def _is_negated(clause: Clause, before: Sequence[Clause], start: int, end: int, 
         size = words.no.ending_at(tokens, begun)
         is_answer = is_order and begun == size and words.answer.at(tokens, 0) == size
         return size > 0 and not is_answer and not forgives
-    if _negation_in(tokens, 0, begun, words, forgives=forgives):
-        return True
-    return any(_is_open(one, words) for one in before)
-
-
-def _is_conditional(tokens: Tokens, end: int, words: Language) -> bool:
-    """Whether what stands behind makes it depend on something: `a human if you cannot help`."""
-    return any(_is_condition(tokens, place, words) for place in range(end, len(tokens)))
+    return before.is_open or _negation_in(tokens, max(0, begun - _NEGATED_MAX), begun, words, forgives=forgives)
 
 
 def _is_condition(tokens: Tokens, place: int, words: Language) -> bool:
+    """Whether something begins here that it depends on: `a human if you cannot help`."""
     return words.conditions.at(tokens, place) > 0 and not words.polite.at(tokens, place)
 
 
@@ -224,9 +246,3 @@ def _negation_in(tokens: Tokens, first: int, last: int, words: Language, *, forg
             return True
         place += size
     return False
-
-
-def _is_open(clause: Clause, words: Language) -> bool:
-    """Whether a clause ends in a negation, so that what it negates stands behind a comma."""
-    size = words.no.ending_at(clause.tokens, len(clause.tokens))
-    return size > 0 and len(clause.tokens) > size

@@ -71,7 +71,7 @@ def language(tag: str) -> Language:
     return Language(LANGUAGES[tag])
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def phrases(text: str) -> Phrases:
     """A phrase of a policy."""
     return Phrases(text)

@@ -35,13 +35,17 @@ class AnswersTold:
         self._passage = passage
 
     async def send(
-        self, request: web.BaseRequest, body: bytes, handed: Handed, place: str, receipt: str
+        self, request: web.BaseRequest, body: bytes, handed: Handed, asked: str, receipt: str
     ) -> web.StreamResponse:
-        """Raises `RefusedError` where later requests could not name it."""
+        """`asked` names what the request says, to the last byte of its messages: who goes on with this answer goes on
+        with that.
+
+        Raises `RefusedError` where later requests could not name it.
+        """
         view, summary = self._passage.view, Summary(status=200)
         self._passage.summary = summary
-        # Of the place and the time: the same request that comes again is given the same answer.
-        name = self._with.store.name(f"told\0{place}\0{handed.time.isoformat()}")[:_NAME_LENGTH]
+        # Of what was asked and when: the same request that comes again is given the same answer.
+        name = self._with.store.name(f"told\0{asked}\0{handed.time.isoformat()}")[:_NAME_LENGTH]
         told = Told(handed.reply, view.model, name, int(handed.time.timestamp()), body)
         await self._keep(told)
         down = Downstream(request, self._dialect, streamed=view.streamed)

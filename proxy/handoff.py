@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from interceptors.calls import Proposer
 from interceptors.context import Context, FactFailed, FactFailure
@@ -26,6 +27,7 @@ from proxy.wire import envelope
 from proxy.wire.dialect import Fault
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from aiohttp import web
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
     from proxy.services import Services
     from proxy.wire.dialect import Dialect
 
+T = TypeVar("T")
 _STEP_BYTES: Final = 32 * 1024  # what is longer is not read on the loop
+_STEP_LENGTH: Final = 1_000  # characters of a text: its words are looked up in every language
 _UNRECORDED: Final = "the gate cannot record requests at present"
 
 
@@ -79,24 +83,22 @@ class Handoffs:
         passage.receipts.append(found.receipt)
         passage.handed_off = f"handoff:{found.wanted.language}:{handed.escalation or 'full'}"
         told = AnswersTold(self.services, dialect, passage)
-        return await told.send(request, body, handed, found.places.here, found.receipt)
+        return await told.send(request, body, handed, found.places.exactly, found.receipt)
 
     async def _wanted(
         self, dialect: Dialect, body: bytes, passage: Passage, asking: Asking, handoff: Handoff
     ) -> _Asked | None:
-        def look() -> tuple[Wanted, Places] | None:
-            text = text_of(dialect, body, passage.view.messages)
-            wanted = person_wanted(text, handoff, asking.revision.policy.not_user)
-            return None if wanted is None else (wanted, places_of(dialect, body))
-
         try:
-            found = await asyncio.to_thread(look) if len(body) > _STEP_BYTES else look()
+            text = await _looked(partial(text_of, dialect, body, passage.view.messages), len(body) > _STEP_BYTES)
+            look = partial(person_wanted, text, handoff, asking.revision.policy.not_user)
+            wanted = await _looked(look, len(text) > _STEP_LENGTH)
+            if wanted is None:
+                return None
+            places = await _looked(partial(places_of, dialect, body), len(body) > _STEP_BYTES)
         except envelope.EnvelopeError:
             return None  # what is wrong with it is said where it is prepared to go up
-        if found is None:
-            return None
         now = self.services.judge.clock()
-        return _Asked(found[0], handoff, found[1], new_receipt_id(now), now)
+        return _Asked(wanted, handoff, places, new_receipt_id(now), now)
 
     async def _handed(self, found: _Asked, dialect: Dialect, passage: Passage, asking: Asking) -> Handed:
         """What is answered, once it is written down with its case."""
@@ -159,6 +161,11 @@ class Handoffs:
             tells=self.services.judge.tells,
             open_max=approvals.open_max,
         )
+
+
+async def _looked(look: Callable[[], T], is_long: bool) -> T:
+    """What it finds; where that takes its time, the loop is not kept from others by it."""
+    return await asyncio.to_thread(look) if is_long else look()
 
 
 def _is_autonomous(asking: Asking) -> bool:

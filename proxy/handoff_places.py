@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from proxy.ledger.outline import outlined
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 
 class Places(NamedTuple):
     """Names of the place behind the newest user-side turn, and behind those before it, the newest first; and behind
-    what the provider keeps, where the request goes on with that."""
+    what the provider keeps, where the request goes on with that. `exactly` tells all messages from any others, also by
+    what is no turn of the customer's or the model's."""
 
     here: str
     earlier: tuple[str, ...]
+    exactly: str
 
 
 def text_of(dialect: Dialect, body: bytes, messages: bytes) -> str:
@@ -34,10 +37,12 @@ def text_of(dialect: Dialect, body: bytes, messages: bytes) -> str:
 
 def places_of(dialect: Dialect, body: bytes) -> Places:
     """Of a request with a user text. Raises `EnvelopeError`."""
-    steps = outlined(dialect.continuation.transcript(body).turns())
+    transcript = dialect.continuation.transcript(body)
+    steps = outlined(transcript.turns())
     users = [step.after.hex() for step in steps if step.side is Side.USER]
     kept = [steps[0].after.hex()] if steps and steps[0].side is Side.ASSISTANT else []
-    return Places(users[-1], (*reversed(users[:-1]), *kept))
+    exactly = hashlib.sha256(b"\0".join(transcript.messages)).hexdigest()  # no JSON holds the byte between them
+    return Places(users[-1], (*reversed(users[:-1]), *kept), exactly)
 
 
 def _own_text(turn: SideTurn) -> str:

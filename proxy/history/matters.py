@@ -7,8 +7,11 @@ answer a refusal may not have been noted. What follows it begins anew.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from interceptors.compaction import Asked, Denied, Written, own_words, summary
@@ -59,14 +62,23 @@ class Matter:
     first: int
     asked: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    open_calls: list[str] = field(default_factory=list)
+    open_calls: Counter[str] = field(default_factory=Counter)
     is_known: bool = True
     is_closed: bool = False
+    receipts: set[str] = field(default_factory=set)
 
-    def add(self, refusal: Denied) -> None:
-        """One that the model heard may be noted, too."""
-        if all(each.receipt != refusal.receipt for each in self.events):
-            self.events.append(refusal)
+    def add(self, event: Event) -> None:
+        """A refusal that the model heard may be noted, too."""
+        if isinstance(event, Written) or event.receipt not in self.receipts:
+            self.events.append(event)
+        self.receipts.add(event.receipt)
+
+    def answer(self, call: str) -> None:
+        """A result has come."""
+        self.is_known = self.is_known and call in self.open_calls
+        self.open_calls[call] -= 1
+        if self.open_calls[call] <= 0:
+            del self.open_calls[call]
 
 
 def stretches(view: View, said: Sequence[SideTurn], first: int, newest: int, known: Known) -> Iterator[Stretch]:
@@ -100,6 +112,11 @@ def is_text(view: View, number: int) -> bool:
 class _Reading:
     def __init__(self, view: View, said: Sequence[SideTurn], first: int, known: Known) -> None:
         self._view, self._said, self._first, self._known = view, said, first, known
+        self._loops = list(accumulate(is_text(view, number) for number in range(len(view.turns))))
+        self._results: dict[str, list[tuple[int, ResultSeen]]] = {}  # with the numbers of their turns
+        for number, (named, seen) in enumerate(zip(view.turns[first:], said, strict=False), first):
+            for one, result in zip(named.results, seen.results, strict=True):
+                self._results.setdefault(one.call, []).append((number, result))
 
     def read(self, matter: Matter, number: int) -> None:
         turn = self._view.turns[number]
@@ -108,10 +125,7 @@ class _Reading:
                 self._call(matter, number, place, call)
             return
         for result in turn.results:
-            if result.call in matter.open_calls:
-                matter.open_calls.remove(result.call)
-            else:
-                matter.is_known = False
+            matter.answer(result.call)
         if not turn.results:
             matter.asked.append(own_words(self._said[number - self._first].texts, self._known.policy.not_user))
         self._refused(matter, number)
@@ -119,7 +133,7 @@ class _Reading:
     def _call(self, matter: Matter, number: int, place: int, call: CallSeen) -> None:
         policy = self._known.policy
         if self._view.transcript.is_adjacent or call.wants_result:
-            matter.open_calls.append(name_of(call))
+            matter.open_calls[name_of(call)] += 1
         result = self._result(number, call)
         if name_of(call) in self._known.answered:
             self._denied(matter, call, result)
@@ -134,7 +148,7 @@ class _Reading:
         if tool.effect is ToolEffect.WRITE:
             state = self._state(row, number, call, result)
             matter.is_closed = matter.is_closed or state is MoneyState.EXECUTED
-            matter.events.append(Written(_as_stored(policy, call), state, row.receipt))
+            matter.add(Written(_as_stored(policy, call), state, row.receipt))
 
     def _state(self, row: ReleasedCall, number: int, call: CallSeen, result: ResultSeen | None) -> MoneyState:
         """As it is kept; what is written behind may not be there yet, and is read from the result itself."""
@@ -149,15 +163,11 @@ class _Reading:
 
     def _result(self, number: int, call: CallSeen) -> ResultSeen | None:
         """What came back for a call, with its value, up to the next text of the user's."""
-        for later in range(number + 1, min(self._first + len(self._said), len(self._view.turns))):
-            if is_text(self._view, later):
-                return None
-            for named, seen in zip(
-                self._view.turns[later].results, self._said[later - self._first].results, strict=True
-            ):
-                if named.call == name_of(call):
-                    return seen
-        return None
+        came = self._results.get(name_of(call), [])
+        place = bisect_right(came, number, key=itemgetter(0))
+        if place == len(came) or self._loops[came[place][0]] != self._loops[number]:
+            return None
+        return came[place][1]
 
     def _denied(self, matter: Matter, call: CallSeen, result: ResultSeen | None) -> None:
         """A refusal that the model heard: its result is the gate's own."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     """Where an assistant turn stands: the meaning of all before it, and its own as the client holds it."""
 
 STEPS_MAX = 50_000
-"""Turns that are remembered, of all conversations; some 300 bytes each."""
+"""Turns that are remembered, of all conversations; some 300 bytes each. Thinking and results count as turns do."""
 _LENGTHS_MAX = 8  # of the prefixes of one opening that are tried
 
 
@@ -141,7 +141,7 @@ class Outlines:
             if name in self._known:
                 return
             self._known[name] = outline, call_bytes
-            self._steps += len(outline)
+            self._steps += _weight(outline)
             self._call_bytes += call_bytes
             lengths = self._lengths.setdefault(opening, [])
             if length not in lengths:
@@ -149,10 +149,15 @@ class Outlines:
                 del lengths[:-_LENGTHS_MAX]
             while self._known and (self._steps > self._steps_max or self._call_bytes > CALL_BYTES_MAX):
                 _, (oldest, weight) = self._known.popitem(last=False)
-                self._steps -= len(oldest)
+                self._steps -= _weight(oldest)
                 self._call_bytes -= weight
             if not self._known or len(self._lengths) > self._steps_max:
                 self._lengths.clear()
+
+
+def _weight(outline: Outline) -> int:
+    """As many turns as it is worth: one turn may hold much."""
+    return sum(1 + len(step.marks) + len(step.results) for step in outline)
 
 
 def _call_bytes(messages: Sequence[bytes], outline: Outline) -> int:

@@ -6,7 +6,6 @@ tool, and by definitions inside its messages.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import re2
@@ -14,6 +13,7 @@ import re2
 from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.dialect import DeclaredTools, declared_tools
+from proxy.wire.kept import kept
 from proxy.wire.members import may_mention
 from proxy.wire.stripping import CALLERS, Shape
 
@@ -78,7 +78,7 @@ def tools_of(body: bytes, raw: Mapping[str, bytes]) -> DeclaredTools:
     return _declared(*(raw.get(member, b"null") for member in TOOL_MEMBERS), inline)
 
 
-@lru_cache(maxsize=128)
+@kept
 def _declared(
     tools: bytes, mcp_servers: bytes, container: bytes, thread: bytes, inline: tuple[bytes, ...]
 ) -> DeclaredTools:

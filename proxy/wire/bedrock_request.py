@@ -5,7 +5,6 @@ Tools stand in `toolConfig`, in what is handed on to the model's own vendor, and
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import re2
@@ -14,6 +13,7 @@ from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.anthropic_tools import tools_of
 from proxy.wire.dialect import DeclaredTools, OutputFormat, declared_tools
+from proxy.wire.kept import kept
 from proxy.wire.members import may_mention
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def output(raw: Mapping[str, bytes]) -> OutputFormat | None:
     return OutputFormat(name if isinstance(name, str) else "", stated["schema"].encode())
 
 
-@lru_cache(maxsize=128)
+@kept
 def _declared(config: bytes, more: bytes, beside: tuple[str, ...]) -> DeclaredTools:
     """By the bytes of the members: an agent declares the same tools with every request."""
     declared: list[DeclaredTool] = []

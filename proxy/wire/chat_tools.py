@@ -5,13 +5,13 @@ OpenAI's own members stand here beside those of the servers that speak the same 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.chat_calls import CALL_TYPES, FUNCTION
 from proxy.wire.dialect import DeclaredTools, declared_tools
+from proxy.wire.kept import kept
 from proxy.wire.model_hands import model_hands
 from proxy.wire.stripping import Shape
 
@@ -50,7 +50,7 @@ def request_tools(raw: Mapping[str, bytes]) -> DeclaredTools:
     return _request_tools(tuple(raw.get(member, b"null") for member in _READ), model_hands(raw))
 
 
-@lru_cache(maxsize=128)
+@kept
 def _request_tools(values: tuple[bytes, ...], hands: tuple[str, ...]) -> DeclaredTools:
     """By the bytes of the members: an agent declares the same tools with every request."""
     raw = dict(zip(_READ, values, strict=True))

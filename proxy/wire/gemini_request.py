@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from interceptors.context import DeclaredTool
 from interceptors.strict_json import canonical
 from proxy.wire import envelope
 from proxy.wire.dialect import DeclaredTools, OutputFormat, declared_tools
+from proxy.wire.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,7 @@ def object_of(raw: bytes) -> dict[str, bytes]:
     return camel(envelope.members(raw)) if raw.startswith(b"{") else {}
 
 
-@lru_cache(maxsize=128)
+@kept
 def request_tools(tools: bytes, cached: bool) -> DeclaredTools:
     """By the bytes of the member: an agent declares the same tools with every request."""
     declared: list[DeclaredTool] = []

@@ -5,12 +5,12 @@ Such a model searches or runs code at its provider before its answer can be read
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import re2
 
 from proxy.wire import envelope
+from proxy.wire.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ def model_hands(raw: Mapping[str, bytes]) -> tuple[str, ...]:
     return _hands(raw.get("model", b"null"), raw.get("models", b"null"))
 
 
-@lru_cache(maxsize=128)
+@kept
 def _hands(model: bytes, more: bytes) -> tuple[str, ...]:
     named = [envelope.value_of(one) for one in (model, *envelope.list_or_none(more))]
     return tuple(dict.fromkeys(hand for name in named if isinstance(name, str) for hand in _of(name.lower())))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from interceptors.context import DeclaredTool
 from proxy.wire import envelope, ollama_told
 from proxy.wire.dialect import DeclaredTools, Fault, OutputFormat, Reader, RequestView, Writer, declared_tools
+from proxy.wire.kept import kept
 from proxy.wire.ndjson import LINES
 from proxy.wire.ollama_reader import OllamaReader, OllamaTexts
 from proxy.wire.ollama_turn import OLLAMA_CONTINUATION
@@ -67,7 +67,7 @@ class OllamaChat:
         return envelope.encode({"error": message})
 
 
-@lru_cache(maxsize=128)
+@kept
 def _request_tools(tools: bytes) -> DeclaredTools:
     """By the bytes of the member: an agent declares the same tools with every request."""
     declared: list[DeclaredTool] = []

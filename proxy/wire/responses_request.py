@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from interceptors.context import DeclaredTool
 from proxy.wire import envelope
 from proxy.wire.dialect import DeclaredTools, OutputFormat, declared_tools
+from proxy.wire.kept import kept
 from proxy.wire.members import may_mention
 from proxy.wire.model_hands import model_hands
 from proxy.wire.responses_types import COMPUTER, LOCAL_SHELL, PATCH, SEARCH, SHELL
@@ -73,7 +73,7 @@ def _items(items: bytes, kinds: tuple[bytes, ...]) -> list[dict[str, bytes]]:
     return [members for members in found if str(_value(members, "type")).encode() in kinds]
 
 
-@lru_cache(maxsize=128)
+@kept
 def _tools(*lists: bytes) -> DeclaredTools:
     """By the bytes of the members: an agent declares the same tools with every request."""
     declared: dict[tuple[str, bytes | None], DeclaredTool] = {}
