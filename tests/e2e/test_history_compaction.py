@@ -96,11 +96,10 @@ async def test_a_settled_matter_becomes_a_summary(tmp_path: Path, way: Way) -> N
         assert [each.refused for each in one.desk.provider.received if each.refused] == []
 
 
-@ways
-async def test_thinking_that_stands_behind_a_summary_goes_out(tmp_path: Path, way: Way) -> None:
+async def test_thinking_that_stands_behind_a_summary_goes_out(tmp_path: Path) -> None:
     """It was made behind other bytes, which the provider would refuse; what is thought from then on stays."""
     opened = turn(Thinking("Which one?"), Text("Which one?"))
-    async with told(tmp_path, way, LOOK, pay(), SAID, opened, LOOK, SAID, SAID, policy=POLICY) as one:
+    async with told(tmp_path, WAYS[0], LOOK, pay(), SAID, opened, LOOK, SAID, SAID, policy=POLICY) as one:
         one.desk.policy.write_text(POLICY.replace("compact_above: 600", "compact_above: 1200"))
         one.talk.messages.clear()
         await settles(one)
@@ -115,16 +114,15 @@ async def test_thinking_that_stands_behind_a_summary_goes_out(tmp_path: Path, wa
         await one.ask()
         assert [each.refused for each in one.desk.provider.received if each.refused] == []
         taken = [each for each in await one.desk.records() if each.get("edit") == "thinking_taken_out"]
-        assert bool(taken) is (way[0] is Dialect.ANTHROPIC)
+        assert {each["count"] for each in taken} == {1}
 
 
-@ways
-async def test_what_was_refused_and_what_waits_is_told(tmp_path: Path, way: Way) -> None:
-    """By code, to the model, and to people; a case that was rejected meanwhile says so when its matter is summed up."""
+async def test_what_was_refused_and_what_waits_is_told(tmp_path: Path) -> None:
+    """By code, to the model, and to people."""
     told_no = turn(Call("write_told", "{}"))
     replies = (turn(Call("write_refused", "{}")), pay(amount="900.00"), told_no, LOOK, pay(), SAID, SAID)
     policy = POLICY + "  write_told: {on_refusal: model, rules: [{forbid: no_write}]}\n"
-    async with told(tmp_path, way, *replies, policy=policy) as one:
+    async with told(tmp_path, WAYS[0], *replies, policy=policy) as one:
         one.talk.messages.clear()
         one.talk.say("Close my account")
         await one.ask()
@@ -149,11 +147,10 @@ async def test_what_was_refused_and_what_waits_is_told(tmp_path: Path, way: Way)
         assert [each.refused for each in one.desk.provider.received if each.refused] == []
 
 
-@ways
-async def test_a_tool_may_say_that_a_matter_is_closed(tmp_path: Path, way: Way) -> None:
+async def test_a_tool_may_say_that_a_matter_is_closed(tmp_path: Path) -> None:
     """One that `closes_topic`, where nothing was written."""
     close = turn(Call("close_topic", "{}"))
-    async with told(tmp_path, way, LOOK, close, SAID, SAID, policy=POLICY) as one:
+    async with told(tmp_path, WAYS[1], LOOK, close, SAID, SAID, policy=POLICY) as one:
         one.talk.messages.clear()
         await settles(one, "Where is A1?")
         one.talk.say("And now B2")
@@ -198,3 +195,23 @@ async def test_a_key_that_the_gate_put_in_hides_no_receipt(tmp_path: Path) -> No
         one.talk.say("And now B2")
         await one.ask()
         assert "Done: pay (order_id A1), 40.00 USD, executed, receipt rc_" in summary(one)
+
+
+async def test_a_customer_who_asked_for_a_person_is_not_summed_up(tmp_path: Path) -> None:
+    """No model answered that, so that nothing but the turn itself tells that somebody will call."""
+    policy = POLICY.replace("reasons:", 'handoff: {}\nreasons:\n  handoff: {reply: {en: "A colleague calls you."}}', 1)
+    async with told(tmp_path, WAYS[1], LOOK, pay(), SAID, LOOK, pay("B2"), SAID, policy=policy) as one:
+        one.talk.messages.clear()
+        await settles(one)
+        one.talk.say("I want to talk to a human")
+        await one.ask()
+        asked = one.talk.messages[-2:]
+        assert asked[1]["content"] == "A colleague calls you."
+        await settles(one, "Meanwhile pay back B2")
+        one.talk.say("And now?")
+        await one.ask()
+        assert "Pay back A1" in summary(one)
+        assert [(each["role"], each["content"]) for each in one.messages()[2:4]] == [
+            (each["role"], each["content"]) for each in asked
+        ]
+        assert "Meanwhile" in summary(one, 4)
