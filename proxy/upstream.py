@@ -5,7 +5,7 @@ It opens requests; what the bytes mean is for the wire, and how long an exchange
 
 from __future__ import annotations
 
-import io
+import asyncio
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -13,6 +13,8 @@ import yarl
 from multidict import CIMultiDict
 
 if TYPE_CHECKING:
+    from aiohttp.abc import AbstractStreamWriter
+
     from proxy.headers import Pairs
     from proxy.limits import Limits
 
@@ -25,6 +27,7 @@ _CONNECTIONS_MAX = 1024
 _READ_BUFFER_BYTES = 256 * 1024
 # A larger body is written in parts: one write of it would keep the loop from everything else.
 _WHOLE_BYTES_MAX = 1024 * 1024
+_PART_BYTES = 256 * 1024
 
 
 class UpstreamUrlError(ValueError):
@@ -66,6 +69,25 @@ def target(base: str, raw_target: str) -> yarl.URL:
     return yarl.URL(base + raw_target, encoded=True)
 
 
+class _InParts(aiohttp.payload.Payload):
+    """Bytes that are sent part by part, and others served in between. A file in memory would copy all of them first."""
+
+    _value: bytes
+
+    def __init__(self, value: bytes) -> None:
+        super().__init__(value)
+        self._size = len(value)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        return self._value.decode(encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        view = memoryview(self._value)
+        for start in range(0, len(view), _PART_BYTES):
+            await writer.write(view[start : start + _PART_BYTES])
+            await asyncio.sleep(0)
+
+
 class Upstream:
     """Opens requests to providers. One for the process; made and closed on its loop."""
 
@@ -97,7 +119,7 @@ class Upstream:
                 whose idle connection the provider had just closed.
             TimeoutError: no connection within `connect_ms_max`, or silence for `exchange_ms_max`.
         """
-        data = io.BytesIO(body) if body is not None and len(body) > _WHOLE_BYTES_MAX else body
+        data = _InParts(body) if body is not None and len(body) > _WHOLE_BYTES_MAX else body
         return await self._session.request(
             method, url, headers=CIMultiDict(headers), data=data, allow_redirects=False, compress=None
         )

@@ -67,10 +67,10 @@ async def _wire(*answers: bytes, limits: Limits | None = None) -> AsyncIterator[
         await asyncio.sleep(wire.delay + 0.01)  # what still answers has ended
 
 
-async def test_nothing_is_added_to_a_request_but_its_host_and_length() -> None:
+@pytest.mark.parametrize("body", [gzip.compress(b"{}"), bytes(range(256)) * 12_289], ids=["small", "in parts"])
+async def test_nothing_is_added_to_a_request_but_its_host_and_length(body: bytes) -> None:
     """Header names keep their case and order, repeated ones stay, and no default of the client's gets in."""
     pairs = (("X-B", "1"), ("x-a", "2"), ("X-B", "3"), ("Accept-Encoding", "identity"), ("Content-Encoding", "gzip"))
-    body = gzip.compress(b"{}")
     async with _wire(OK) as (wire, upstream):
         response = await upstream.open("POST", target(wire.url, "/v1/messages?beta=true"), pairs, body)
         assert await response.read() == b"{}"
@@ -79,6 +79,7 @@ async def test_nothing_is_added_to_a_request_but_its_host_and_length() -> None:
     lines = head.split(b"\r\n")
     assert lines[0] == b"POST /v1/messages?beta=true HTTP/1.1"
     names = [line.partition(b":")[0] for line in lines[1:]]
+    assert b"Content-Length: %d" % len(body) in lines
     assert [name for name in names if name not in (b"Host", b"Content-Length")] == [
         b"X-B",
         b"x-a",
