@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tests.e2e.tls import Secure
 
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ def boto3_converse(secure: Secure, _: str, monkeypatch: pytest.MonkeyPatch) -> I
     tools = Converse().body([], streamed=False)["toolConfig"]
 
     def ask(history: list[Any], streamed: bool) -> Said:
-        message, _, _ = (converse_stream if streamed else converse)(client, history, tools)
+        message, _, _ = (converse_stream if streamed else converse)(client, history, tools, PROFILE)
         made = [one["toolUse"] for one in message["content"] if "toolUse" in one]
         calls = [Called(one["name"], one["input"], one["toolUseId"]) for one in made]
         text = "".join(one["text"] for one in message["content"] if "text" in one)

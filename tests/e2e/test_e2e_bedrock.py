@@ -66,17 +66,17 @@ def runtime(url: str, monkeypatch: pytest.MonkeyPatch, key: str = "bedrock-api-k
         client.close()
 
 
-def converse(client: Any, messages: list[Any], tools: Any = TOOLS) -> Any:
-    answer = client.converse(modelId=MODEL, messages=messages, toolConfig=tools)
+def converse(client: Any, messages: list[Any], tools: Any = TOOLS, model: str = MODEL) -> Any:
+    answer = client.converse(modelId=model, messages=messages, toolConfig=tools)
     return answer["output"]["message"], answer["stopReason"], answer["usage"]
 
 
-def converse_stream(client: Any, messages: list[Any], tools: Any = TOOLS) -> Any:
+def converse_stream(client: Any, messages: list[Any], tools: Any = TOOLS, model: str = MODEL) -> Any:
     """Blocks put together as the documentation's example does: by the order of the events."""
     content: list[Any] = []
     block: dict[str, Any] = {}
     reason, usage = "", {}
-    for event in client.converse_stream(modelId=MODEL, messages=messages, toolConfig=tools)["stream"]:
+    for event in client.converse_stream(modelId=model, messages=messages, toolConfig=tools)["stream"]:
         match event:
             case {"contentBlockStart": {"start": {"toolUse": start}}}:
                 block = {"toolUse": {**start, "input": ""}}
