@@ -81,7 +81,8 @@ def _switched(raw: Mapping[str, bytes]) -> Iterator[str]:
     for member, name in SWITCHES.items():
         if raw[member].strip() not in _OFF:
             yield name
-    if b"cached_content" in raw[_CACHED] or b"cachedContent" in raw[_CACHED]:
+    more = envelope.encode(envelope.value_of(raw[_CACHED]))  # without escapes, in which a name could hide
+    if b"cached_content" in more or b"cachedContent" in more:
         yield "cached_content"
 
 

@@ -15,8 +15,8 @@ from proxy.wire.kept import kept
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ONLINE: Final = ":online"
-"""OpenRouter's suffix for its plug-in that searches."""
+ONLINE: Final = "online"
+"""OpenRouter's suffix for its plug-in that searches, behind a colon, among others in any order."""
 ACTING: Final = (
     (re2.compile(r"(?:groq/)?compound(?:-beta)?(?:-mini)?"), "compound"),  # Groq's systems of models and tools
     (
@@ -43,6 +43,6 @@ def _hands(model: bytes, more: bytes) -> tuple[str, ...]:
 
 
 def _of(name: str) -> list[str]:
-    base, _, suffix = name.partition(":")
+    base, *suffixes = name.split(":")
     found = [hand for pattern, hand in ACTING if pattern.fullmatch(base)]
-    return [*found, "plugins/web"] if f":{suffix}".endswith(ONLINE) else found
+    return [*found, "plugins/web"] if ONLINE in suffixes else found

@@ -85,6 +85,7 @@ FOUND: list[tuple[Dialect, dict[str, Any], tuple[str, ...]]] = [
     (OPENAI_CHAT, {"model": "meta-llama/compound-eyes"}, ()),
     (OPENAI_CHAT, {"model": "openai/gpt-5:online"}, ("plugins/web",)),
     (OPENAI_CHAT, {"model": "openai/gpt-5:free", "models": ["x/y", "a/b:nitro:online"]}, ("plugins/web",)),
+    (OPENAI_CHAT, {"model": "a/b:online:nitro"}, ("plugins/web",)),
     (OPENAI_CHAT, {"model": "openai/gpt-5:free", "plugins": [{"id": "web"}]}, ("plugins/web",)),
     (OPENAI_CHAT, {"model": "openai/gpt-5-online"}, ()),
     (OPENAI_CHAT, {"model": "Perplexity/Sonar-Reasoning-Pro"}, ("web_search",)),
@@ -124,6 +125,13 @@ def test_a_definition_inside_a_message_is_found_however_it_is_spelled() -> None:
     assert ANTHROPIC_MESSAGES.request(body, NOWHERE).tools.provider == ("web_search",)
     body = orjson.dumps({"messages": added(SEARCH)}).replace(b"tool_addition", rb"\u0074ool_addition")
     assert ANTHROPIC_MESSAGES.request(body, NOWHERE).tools.provider == ("web_search",)
+
+
+@pytest.mark.parametrize("name", [rb"cached_\u0063ontent", rb"cached\u005fcontent", rb"cached\u0043ontent"])
+def test_a_cached_context_is_found_however_it_is_spelled(name: bytes) -> None:
+    """It may declare any tool, and its name is looked for inside a member that is not read otherwise."""
+    body = b'{"model":"m","messages":[],"extra_body":{"google":{"%s":"\\u0063achedContents/1"}}}' % name
+    assert OPENAI_CHAT.request(body, NOWHERE).tools.provider == ("cached_content",)
 
 
 def test_a_tool_of_the_agents_inside_a_message_is_declared() -> None:
