@@ -53,13 +53,15 @@ class _Before(NamedTuple):
 
 
 def person_wanted(text: str, handoff: Handoff, not_user: Sequence[Pattern] = ()) -> Wanted | None:
-    """The first place at which this text of a user asks for a person; None where it does not. Total, and linear in the
-    text."""
+    """The first place at which this text of a user asks for a person; None for none. Total, and linear in the text."""
     if not text or _is_document(text):
         return None
     sentences = clauses_of(_own(text, not_user))
+    said = {token for sentence in sentences for clause in sentence for token in clause.tokens}
     for tag, spoken in handoff.languages.items():
         built_in = language(tag) if spoken.built_in else None
+        if not spoken.phrases and (built_in is None or said.isdisjoint(built_in.signs)):
+            continue
         for sentence, behind in zip(sentences, [*sentences[1:], []], strict=False):
             found = _in_sentence(sentence, behind[:1], tag, spoken.phrases, built_in)
             if found is not None:

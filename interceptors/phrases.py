@@ -27,6 +27,11 @@ class Phrases:
         for one in self._by_first.values():
             one.sort(key=len, reverse=True)
 
+    @property
+    def first(self) -> frozenset[str]:
+        """The words with which they begin."""
+        return frozenset(self._by_first)
+
     def at(self, tokens: Tokens, place: int) -> int:
         """How many words the longest phrase that begins here has; 0 for none."""
         if not 0 <= place < len(tokens):
@@ -60,6 +65,7 @@ class Language:
         self.joins, self.doubts, self.asks_not = Phrases(words.joins), Phrases(words.doubts), Phrases(words.asks_not)
         self.conditions, self.polite = Phrases(words.conditions), Phrases(words.polite)
         self.not_behind, self.lone = Phrases(words.not_behind), Phrases(words.lone)
+        self.signs = self.people.first | self.whole.first | self.lone.first  # without one of these nobody is asked for
         self.beside = frozenset(tokens_of(words.beside.replace("|", " ")))
         self.sure_beside = frozenset(tokens_of(words.sure_beside.replace("|", " ")))
         self.alone = frozenset(tokens_of(words.alone.replace("|", " ")))
