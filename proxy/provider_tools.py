@@ -38,18 +38,24 @@ class Minded:
     taken_out: tuple[str, ...]
 
 
-def word_on(policy: Policy, name: str) -> ProviderTool:
-    """What holds for one tool of the provider: the policy's own word, else what `unknown_tools` says."""
+def word_on(policy: Policy, name: str, *, by_model: bool = False) -> ProviderTool:
+    """What holds for one tool of the provider: the policy's own word, else what `unknown_tools` says.
+
+    Which model is asked is its agent's owner's choice, and no tool that a request brings: what only the model brings
+    passes where the policy does not name it.
+    """
     listed = policy.provider_tools.get(folded(name))
     if listed is not None:
         return listed
+    if by_model:
+        return ProviderTool.ALLOW
     return ProviderTool.ALLOW if policy.unknown_tools is UnknownTools.ALLOW else ProviderTool.REFUSE
 
 
 def mind(policy: Policy, dialect: Dialect, body: bytes, view: RequestView, at: Address) -> Minded:
     """Raises `RefusedError` for a tool that is refused, or that cannot be taken out of where it stands."""
     tools = tuple(dict.fromkeys(view.tools.provider))
-    words = {name: word_on(policy, name) for name in tools}
+    words = {name: word_on(policy, name, by_model=name in view.tools.by_model) for name in tools}
     _refuse(policy, [name for name, word in words.items() if word is ProviderTool.REFUSE])
     out = tuple(name for name, word in words.items() if word is ProviderTool.STRIP)
     if not out:

@@ -22,11 +22,14 @@ SWITCHES: Final[Mapping[str, str]] = {
     "web_search_options": "web_search",
     "search_parameters": "live_search",  # xAI
     "enable_search": "web_search",  # Qwen
+}
+"""Members that are one tool of the provider each; absent, null and false they are none."""
+SETTINGS: Final[Mapping[str, str]] = {
     "search_options": "web_search",  # Qwen
     "search_settings": "web_search",  # Groq
     "compound_custom": "compound",  # Groq
 }
-"""Members that are one tool of the provider each; absent, null and false they are none."""
+"""Members that say how a tool works that the model, or another member, brings. They bring none themselves."""
 LISTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "plugins": ("plugins", ("id",)),  # OpenRouter
     "mcp_servers": ("mcp", ("name", "server_label", "url", "server_url")),
@@ -37,7 +40,7 @@ LISTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 TOOL_MEMBERS: Final[Mapping[str, Shape]] = {
     "tools": Shape.LIST,
     **dict.fromkeys(LISTS, Shape.LIST),
-    **dict.fromkeys(SWITCHES, Shape.WHOLE),
+    **dict.fromkeys((*SWITCHES, *SETTINGS), Shape.WHOLE),
 }
 _CACHED: Final = "extra_body"
 """Gemini's compatible endpoint: a context that Google keeps may declare any tool."""
@@ -66,8 +69,10 @@ def _request_tools(values: tuple[bytes, ...], hands: tuple[str, ...]) -> Declare
         declared += _declared(envelope.members(tool[kind]) if kind in tool else tool)
     for element in envelope.list_or_none(raw["functions"]):
         declared += _declared(envelope.members(element))
-    provider += [*_listed(raw), *_switched(raw), *hands]
-    return declared_tools(declared, tuple(dict.fromkeys(provider)))
+    provider += [*_listed(raw), *_named(raw, SWITCHES)]
+    if _is_cached(raw[_CACHED]):
+        provider.append("cached_content")
+    return declared_tools(declared, provider, (*hands, *_named(raw, SETTINGS)))
 
 
 def _listed(raw: Mapping[str, bytes]) -> Iterator[str]:
@@ -77,13 +82,13 @@ def _listed(raw: Mapping[str, bytes]) -> Iterator[str]:
             yield f"{kind}/{next(filter(None, (_text(members, name) for name in names)), '')}"
 
 
-def _switched(raw: Mapping[str, bytes]) -> Iterator[str]:
-    for member, name in SWITCHES.items():
-        if raw[member].strip() not in _OFF:
-            yield name
-    more = envelope.encode(envelope.value_of(raw[_CACHED]))  # without escapes, in which a name could hide
-    if b"cached_content" in more or b"cachedContent" in more:
-        yield "cached_content"
+def _named(raw: Mapping[str, bytes], names: Mapping[str, str]) -> list[str]:
+    return [name for member, name in names.items() if raw[member].strip() not in _OFF]
+
+
+def _is_cached(raw: bytes) -> bool:
+    more = envelope.encode(envelope.value_of(raw))  # without escapes, in which a name could hide
+    return b"cached_content" in more or b"cachedContent" in more
 
 
 def _text(members: Mapping[str, bytes], member: str) -> str:

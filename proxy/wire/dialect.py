@@ -13,7 +13,7 @@ from policies.model import folded
 from proxy.wire.paths import NOWHERE, Address
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from interceptors.context import DeclaredTool
     from proxy.wire.events import Answer, FrameRead, Key, Material, WireEvent
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 class DeclaredTools:
     """The tools of a request: by folded name those that the client executes, and by name those of the provider.
 
-    `ambiguous` are folded names that two declarations share.
+    `ambiguous` are folded names that two declarations share. `by_model` are those of the provider's that no member of
+    the request brings but the model that it names.
     """
 
     by_name: Mapping[str, DeclaredTool] = field(default_factory=dict)
     ambiguous: frozenset[str] = frozenset()
     provider: tuple[str, ...] = ()
+    by_model: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +219,10 @@ def error_headers(dialect: Dialect, fault: Fault) -> Mapping[str, str]:
     return dialect.error_headers(fault) if isinstance(dialect, NamesErrors) else {}
 
 
-def declared_tools(tools: Sequence[DeclaredTool], provider: Sequence[str]) -> DeclaredTools:
-    """The view of the tools that a request declares, in its order."""
+def declared_tools(
+    tools: Sequence[DeclaredTool], provider: Sequence[str], by_model: Collection[str] = ()
+) -> DeclaredTools:
+    """The view of the tools that a request declares, in its order; those that only its model brings behind them."""
     found: dict[str, DeclaredTool] = {}
     ambiguous = set()
     for tool in tools:
@@ -226,4 +230,5 @@ def declared_tools(tools: Sequence[DeclaredTool], provider: Sequence[str]) -> De
         if key in found:
             ambiguous.add(key)
         found[key] = tool
-    return DeclaredTools(found, frozenset(ambiguous), tuple(provider))
+    every = tuple(dict.fromkeys([*provider, *by_model]))
+    return DeclaredTools(found, frozenset(ambiguous), every, frozenset(by_model).difference(provider))

@@ -44,8 +44,10 @@ def request_tools(raw: Mapping[str, bytes]) -> DeclaredTools:
     found = _tools(raw.get("tools", b"null"), *_brought(raw.get("input", b"null")))
     hidden = [f"plugins/{_value(envelope.members(one), 'id')}" for one in _list(raw, "plugins")]
     hidden += [name for member, name in _WHOLE.items() if raw.get(member, b"null") != b"null"]
-    hidden += [hand for hand in model_hands(raw) if hand not in hidden]
-    return DeclaredTools(found.by_name, found.ambiguous, (*found.provider, *hidden)) if hidden else found
+    by_model = [hand for hand in model_hands(raw) if hand not in (*found.provider, *hidden)]
+    if not hidden and not by_model:
+        return found
+    return DeclaredTools(found.by_name, found.ambiguous, (*found.provider, *hidden, *by_model), frozenset(by_model))
 
 
 def _list(raw: Mapping[str, bytes], member: str) -> list[bytes]:

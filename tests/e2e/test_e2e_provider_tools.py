@@ -84,12 +84,14 @@ async def test_a_tool_inside_a_message_cannot_be_taken_out(tmp_path: Path) -> No
     ],
 )
 async def test_hands_of_servers_that_speak_chat(tmp_path: Path, members: dict[str, object], name: str) -> None:
-    """By default such a request is refused and told which tool it is; allowed by that name it passes as it came, with a
-    record; taken out where it can be, and not where the model itself is the tool."""
+    """By default such a request is refused and told which tool it is, and passes with a record where only the model
+    brings it; allowed by its name it passes as it came, with a record; refused by its name it never does; taken out
+    where it can be, and not where the model itself is the tool."""
     plain = orjson.loads(request_body(Dialect.CHAT, "who won?", streamed=False))
     body = orjson.dumps(plain | members)
     words = {
-        "": "refused",
+        "": "passes" if "model" in members or "search_settings" in members else "refused",
+        f"provider_tools: {{{name}: refuse}}\n": "refused",
         f"provider_tools: {{{name}: allow}}\n": "passes",
         f"provider_tools: {{{name}: strip}}\n": "",
     }
