@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,16 +102,23 @@ def gate(folder: Path, policy: str, mock: Mock, upstreams: Sequence[str] = UPSTR
 @contextmanager
 def _running(command: Sequence[str], log: Path, port: int) -> Iterator[None]:
     with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment(HOME=str(log.parent)))
+        process = subprocess.Popen(
+            command,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=environment(HOME=str(log.parent)),
+            start_new_session=True,  # `node` may be a script that starts the real one: both end together
+        )
     try:
         _wait(process, port, log)
         yield
     finally:
-        process.terminate()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
         try:
             process.wait(20)
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
