@@ -13,6 +13,7 @@ from proxy.wire import envelope
 from proxy.wire.anthropic_loops import asks_to_drop, is_continued, is_tool_loop, must_not_think
 from proxy.wire.anthropic_results import contents, with_content, without
 from proxy.wire.anthropic_seals import SEALABLE, edits_of, kind_of, mark_of, seal_member, with_blocks, with_seals
+from proxy.wire.ends import newest_of, opening_of
 from proxy.wire.seal import EDITED, SEALED
 from proxy.wire.transcript import Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 from proxy.wire.turn import remarked
@@ -43,10 +44,7 @@ class AnthropicTranscript:
         return message_of("user", [envelope.encode({"type": "text", "text": remarked(text)})])
 
     def opening(self) -> SideTurn | None:
-        last = 0
-        while last < len(self.messages) and _role(self.messages[last]) is not Side.ASSISTANT:
-            last += 1
-        return next((turn for turn in turns_of(self.messages[:last], 0) if turn.side is Side.USER), None)
+        return opening_of(self.messages, _is_said, turns_of)
 
     def turns(self) -> Sequence[SideTurn]:
         if self._turns is None:
@@ -54,15 +52,7 @@ class AnthropicTranscript:
         return self._turns
 
     def newest(self) -> tuple[SideTurn | None, SideTurn | None]:
-        first = behind = len(self.messages)
-        while behind and _role(self.messages[behind - 1]) is not Side.ASSISTANT:
-            behind -= 1
-        first = behind
-        while first and _role(self.messages[first - 1]) is Side.ASSISTANT:
-            first -= 1
-        turns = turns_of(self.messages[first:], first)
-        said = next((turn for turn in turns if turn.side is Side.ASSISTANT), None)
-        return said, next((turn for turn in reversed(turns) if turn.side is Side.USER), None)
+        return newest_of(self.messages, _is_said, turns_of)
 
     def with_notice(self, message: bytes, calls: Collection[str], notice: str) -> bytes:
         blocks = _blocks(message)
@@ -219,6 +209,10 @@ def _result_text(content: Any) -> str:
         if all(isinstance(text, str) for text in texts):
             return "".join(str(text) for text in texts)
     return envelope.encode(content).decode()
+
+
+def _is_said(raw: bytes) -> bool:
+    return _role(raw) is Side.ASSISTANT
 
 
 def _role(raw: bytes) -> Side | None:

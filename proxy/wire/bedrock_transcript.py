@@ -9,6 +9,7 @@ from interceptors import strict_json
 from proxy.wire import bedrock_results, envelope
 from proxy.wire.bedrock_seal import REASONING, mark_of, seal_block, with_seals
 from proxy.wire.bedrock_types import CALL, RESULT, is_executed
+from proxy.wire.ends import newest_of, opening_of
 from proxy.wire.transcript import Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 from proxy.wire.turn import remarked
 
@@ -32,10 +33,7 @@ class ConverseTranscript:
         return message_of("user", [envelope.encode({"text": remarked(text)})])
 
     def opening(self) -> SideTurn | None:
-        last = 0
-        while last < len(self.messages) and _side(self.messages[last]) is not Side.ASSISTANT:
-            last += 1
-        return next((turn for turn in turns_of(self.messages[:last]) if turn.side is Side.USER), None)
+        return opening_of(self.messages, _is_said, turns_of)
 
     def turns(self) -> Sequence[SideTurn]:
         if self._turns is None:
@@ -43,15 +41,7 @@ class ConverseTranscript:
         return self._turns
 
     def newest(self) -> tuple[SideTurn | None, SideTurn | None]:
-        behind = len(self.messages)
-        while behind and _side(self.messages[behind - 1]) is not Side.ASSISTANT:
-            behind -= 1
-        first = behind
-        while first and _side(self.messages[first - 1]) is Side.ASSISTANT:
-            first -= 1
-        turns = turns_of(self.messages[first:], first)
-        said = next((turn for turn in turns if turn.side is Side.ASSISTANT), None)
-        return said, next((turn for turn in reversed(turns) if turn.side is Side.USER), None)
+        return newest_of(self.messages, _is_said, turns_of)
 
     def with_notice(self, message: bytes, calls: Collection[str], notice: str) -> bytes:
         blocks = _blocks(message)
@@ -185,6 +175,10 @@ def _result_text(content: Any) -> str:
     if len(content) == 1 and isinstance(content[0], dict) and "json" in content[0]:
         return envelope.encode(content[0]["json"]).decode()
     return envelope.encode(content).decode()
+
+
+def _is_said(raw: bytes) -> bool:
+    return _side(raw) is Side.ASSISTANT
 
 
 def _side(raw: bytes) -> Side | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from interceptors import strict_json
 from proxy.wire import envelope
 from proxy.wire.chat_calls import FUNCTION, LEGACY
+from proxy.wire.ends import newest_of, opening_of
 from proxy.wire.transcript import CallSeen, Content, HiddenResult, Side, SideTurn, Turns, call_seen, result_seen
 from proxy.wire.turn import remarked
 
@@ -40,10 +41,7 @@ class ChatTranscript:
         return envelope.encode({"role": "user", "content": remarked(text)})
 
     def opening(self) -> SideTurn | None:
-        last = 0
-        while last < len(self.messages) and _role(self.messages[last]) != "assistant":
-            last += 1
-        return next((turn for turn in turns_of(self.messages[:last], 0) if turn.side is Side.USER), None)
+        return opening_of(self.messages, _is_said, turns_of)
 
     def turns(self) -> Sequence[SideTurn]:
         if self._turns is None:
@@ -51,15 +49,7 @@ class ChatTranscript:
         return self._turns
 
     def newest(self) -> tuple[SideTurn | None, SideTurn | None]:
-        behind = len(self.messages)
-        while behind and _role(self.messages[behind - 1]) != "assistant":
-            behind -= 1
-        first = behind
-        while first and _role(self.messages[first - 1]) == "assistant":
-            first -= 1
-        turns = turns_of(self.messages[first:], first)
-        said = next((turn for turn in turns if turn.side is Side.ASSISTANT), None)
-        return said, next((turn for turn in reversed(turns) if turn.side is Side.USER), None)
+        return newest_of(self.messages, _is_said, turns_of)
 
     def with_notice(self, message: bytes, calls: Collection[str], notice: str) -> bytes:
         if _role(message) not in _RESULT_ROLES or _call_of(message) not in calls:
@@ -196,6 +186,10 @@ def _text(content: Any) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return ""
+
+
+def _is_said(raw: bytes) -> bool:
+    return _role(raw) == "assistant"
 
 
 def _role(raw: bytes) -> str:

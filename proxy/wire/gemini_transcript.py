@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from interceptors import strict_json
 from proxy.wire import envelope, gemini_results
+from proxy.wire.ends import newest_of, opening_of
 from proxy.wire.gemini_request import camel, object_of
 from proxy.wire.gemini_results import RESULT, WRAPPED
 from proxy.wire.gemini_types import CALL
@@ -39,10 +40,7 @@ class GeminiTranscript:
         return content("user", [envelope.encode({"text": remarked(text)})])
 
     def opening(self) -> SideTurn | None:
-        last = 0
-        while last < len(self.messages) and _side(self.messages[last]) is not Side.ASSISTANT:
-            last += 1
-        return next((turn for turn in turns_of(self.messages[:last]) if turn.side is Side.USER), None)
+        return opening_of(self.messages, _is_said, turns_of)
 
     def turns(self) -> Sequence[SideTurn]:
         if self._turns is None:
@@ -50,15 +48,7 @@ class GeminiTranscript:
         return self._turns
 
     def newest(self) -> tuple[SideTurn | None, SideTurn | None]:
-        behind = len(self.messages)
-        while behind and _side(self.messages[behind - 1]) is not Side.ASSISTANT:
-            behind -= 1
-        first = behind
-        while first and _side(self.messages[first - 1]) is Side.ASSISTANT:
-            first -= 1
-        turns = turns_of(self.messages[first:], first)
-        said = next((turn for turn in turns if turn.side is Side.ASSISTANT), None)
-        return said, next((turn for turn in reversed(turns) if turn.side is Side.USER), None)
+        return newest_of(self.messages, _is_said, turns_of)
 
     def with_notice(self, message: bytes, calls: Collection[str], notice: str) -> bytes:
         """Where equal messages answer different calls, each of them gets the notice that one of them should have."""
@@ -239,6 +229,10 @@ def _parts(raw: bytes) -> list[bytes]:
 def _name(raw: bytes) -> str:
     value = envelope.value_of(object_of(raw).get("name", b'""'))
     return value if isinstance(value, str) else ""
+
+
+def _is_said(raw: bytes) -> bool:
+    return _side(raw) is Side.ASSISTANT
 
 
 def _side(raw: bytes) -> Side:

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from proxy.wire import envelope
+from proxy.wire.ends import newest_of, opening_of
 from proxy.wire.events import TEXT_KIND
 from proxy.wire.ollama_types import CALLS, FUNCTION
 from proxy.wire.positional import kept, named, unpaired
@@ -34,10 +35,7 @@ class OllamaTranscript:
         return envelope.encode({"role": "user", "content": remarked(text)})
 
     def opening(self) -> SideTurn | None:
-        last = 0
-        while last < len(self.messages) and _role(self.messages[last]) != "assistant":
-            last += 1
-        return next((turn for turn in turns_of(self.messages[:last]) if turn.side is Side.USER), None)
+        return opening_of(self.messages, _is_said, turns_of)
 
     def turns(self) -> Sequence[SideTurn]:
         if self._turns is None:
@@ -45,15 +43,7 @@ class OllamaTranscript:
         return self._turns
 
     def newest(self) -> tuple[SideTurn | None, SideTurn | None]:
-        behind = len(self.messages)
-        while behind and _role(self.messages[behind - 1]) != "assistant":
-            behind -= 1
-        first = behind
-        while first and _role(self.messages[first - 1]) == "assistant":
-            first -= 1
-        turns = turns_of(self.messages[first:], first)
-        said = next((turn for turn in turns if turn.side is Side.ASSISTANT), None)
-        return said, next((turn for turn in reversed(turns) if turn.side is Side.USER), None)
+        return newest_of(self.messages, _is_said, turns_of)
 
     def with_notice(self, message: bytes, calls: Collection[str], notice: str) -> bytes:
         """Equal messages that answer different calls get the notice that one of them should have."""
@@ -192,6 +182,10 @@ def _name(raw: bytes) -> str:
     members = envelope.members(raw)
     name = envelope.value_of(members.get("tool_name") or members.get("name") or b'""')
     return name if isinstance(name, str) else ""
+
+
+def _is_said(raw: bytes) -> bool:
+    return _role(raw) == "assistant"
 
 
 def _role(raw: bytes) -> str:
