@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from interceptors.history import Author, Entry, History, PastCall, PastResult, Said
 from policies.foreign import UnknownResults
 from proxy.once import OncePerRevision
-from proxy.released import matching, released
+from proxy.released import matching, never_released, released
 from proxy.settling import CameBack, Later
 from proxy.wire import envelope
 from proxy.wire.tail import is_short, newest, result_ids
@@ -129,7 +129,7 @@ class Conversations:
             else:
                 back = await asyncio.to_thread(read)
                 calls = [] if back is None else [result.call for result in back.results]
-            if calls:
+            if calls and not never_released(self._store, tenant, calls):
                 size = len(prepared.client_body)
                 self._settling.add(Later(tenant, prepared.asker.subject, policy, calls, read, size, at))
 

@@ -27,6 +27,11 @@ async def released(store: Store, tenant: str, subject: str, ids: Sequence[str]) 
     }
 
 
+def never_released(store: Store, tenant: str, ids: Sequence[str]) -> bool:
+    """Whether surely no call was released under any of these: said without asking, and False where it is not known."""
+    return store.knows_none(tenant, [kept(each) for each in ids])
+
+
 def matching(
     rows: Sequence[ReleasedCall], call: CallSeen | None, but: Collection[str] = (), by: datetime | None = None
 ) -> ReleasedCall | None:

@@ -80,6 +80,17 @@ def _prepare_once(state: Path, key: SubjectKey, connect: Connect, busy_timeout_m
             raise StateFolderError(f"the key in {str(state / 'keys')!r} is not the one of the database beside it")
 
 
+def scrub(state: Path) -> bool:
+    """Empty the write-ahead log, which holds pages as they were. False where a reader still needs them."""
+    try:
+        with contextlib.closing(connect(state / DATABASE)) as connection:
+            connection.execute("PRAGMA busy_timeout = 1000")
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return bool(busy == 0)
+    except sqlite3.Error:
+        return False
+
+
 def while_busy(work: Callable[[], object], busy_timeout_ms: int) -> None:
     """Do `work`, and again while another process holds the lock, until the time is up. Raises `sqlite3.Error`."""
     deadline = time.monotonic() + busy_timeout_ms / 1000

@@ -1,4 +1,4 @@
-"""One byte that all processes of a state folder share: looked at without a thread or a system call in between."""
+"""Memory that all processes of a state folder share: looked at without a thread or a system call in between."""
 
 from __future__ import annotations
 
@@ -23,3 +23,22 @@ def shared_byte(path: Path) -> mmap.mmap:
             os.close(handle)
     except OSError as error:
         raise StateFolderError(f"the file {str(path)!r} cannot be used: {error.strerror}") from error
+
+
+def shared_numbers(path: Path, count: int) -> tuple[mmap.mmap, memoryview]:
+    """`count` numbers of 64 bits, mapped, and the view to read and set them; 0 where the file is new.
+
+    The view must be released before the mapping is closed. Raises `StateFolderError`.
+    """
+    size = 8 * count
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            if os.fstat(handle).st_size < size:  # never cut: who has mapped more would be killed by looking at it
+                os.posix_fallocate(handle, 0, size)  # and never sparse: nor may a full disk
+            mapped = mmap.mmap(handle, size)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise StateFolderError(f"the file {str(path)!r} cannot be used: {error.strerror}") from error
+    return mapped, memoryview(mapped).cast("Q")

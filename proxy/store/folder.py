@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 DATABASE = "callgate.db"
 HALT_FLAG = "callgate.halt"
+RELEASE_MARKS = "callgate.releases"
 KEY_BYTES = 32
 
 _DOMAIN = b"callgate.subject.1\0"
@@ -61,7 +62,7 @@ def check_folder(state: Path) -> None:
     """Refuse a state folder, or a file of the store in it, that group or world can write. Raises `StateFolderError`."""
     if not state.is_dir():
         raise StateFolderError(f"there is no state folder {str(state)!r}")
-    for path in (state, state / DATABASE, state / HALT_FLAG):
+    for path in (state, state / DATABASE, state / HALT_FLAG, state / RELEASE_MARKS):
         if path.exists():
             mode = stat.S_IMODE(path.stat().st_mode)
             if mode & (stat.S_IWGRP | stat.S_IWOTH):

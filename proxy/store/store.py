@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from proxy.store import erasure, grants, halts, outbox, reservations, settlements
+from proxy.store.absences import Absences
 from proxy.store.confirmations import forget
-from proxy.store.connections import BUSY_TIMEOUT_MS, Connect, connect, prepare
+from proxy.store.connections import BUSY_TIMEOUT_MS, Connect, connect, prepare, scrub
 from proxy.store.entries import Committed, Entry, Erasure, Retained
 from proxy.store.escalations import status_of
-from proxy.store.folder import DATABASE, SubjectKey, check_folder, make_folder, make_key
+from proxy.store.folder import SubjectKey, check_folder, make_folder, make_key
 from proxy.store.halts import HaltLook
 from proxy.store.ids import new_receipt_id, new_writer_id
 from proxy.store.lookups import Lookups
@@ -22,6 +22,7 @@ from proxy.store.voting import vote
 from proxy.store.writer import Writer
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Sequence
     from datetime import datetime, timedelta
     from pathlib import Path
@@ -49,8 +50,9 @@ def open_store(state: Path, *, connect: Connect = connect, busy_timeout_ms: int 
     check_folder(state)
     key = make_key(state)
     prepare(state, key, connect, busy_timeout_ms)
-    look, lookups = HaltLook(state), Lookups(state)
-    return Store(state, key, Writer(state, connect, new_writer_id(), busy_timeout_ms, look.began), look, lookups)
+    look, absences = HaltLook(state), Absences(state)
+    writer = Writer(state, connect, new_writer_id(), busy_timeout_ms, look.began, absences.released)
+    return Store(state, key, writer, look, Lookups(state), absences)
 
 
 def open_reader(state: Path) -> Reader:
@@ -61,12 +63,14 @@ def open_reader(state: Path) -> Reader:
 class Store:
     """Every method that writes returns when its work is on the disk, or raises `StoreError` and nothing was written."""
 
-    def __init__(self, state: Path, key: SubjectKey, writer: Writer, look: HaltLook, lookups: Lookups) -> None:
+    def __init__(
+        self, state: Path, key: SubjectKey, writer: Writer, look: HaltLook, lookups: Lookups, absences: Absences
+    ) -> None:
         self._state = state
         self._key = key
         self._writer = writer
         self._look = look
-        self._lookups = lookups
+        self._lookups, self._absences = lookups, absences
 
     async def __aenter__(self) -> Self:
         return self
@@ -81,6 +85,7 @@ class Store:
         await self._writer.close()
         self._look.close()
         self._lookups.close()
+        self._absences.close()
 
     @property
     def is_usable(self) -> bool:
@@ -122,9 +127,18 @@ class Store:
 
     async def released_calls(self, tenant: str, call_ids: Sequence[str]) -> dict[str, tuple[ReleasedCall, ...]]:
         """By id, this tenant's calls that were allowed and not aborted, oldest first. Raises `StoreError`."""
-        return await asyncio.to_thread(
-            self._lookups.ask, lambda each: reservations.released_calls(each, tenant, call_ids)
+        asked = self._absences.asks(tenant, call_ids)
+        if not asked:
+            return {}
+        found = await asyncio.to_thread(
+            self._lookups.ask, lambda each: reservations.released_calls(each, tenant, list(asked))
         )
+        self._absences.learn(tenant, asked, found)
+        return found
+
+    def knows_none(self, tenant: str, call_ids: Sequence[str]) -> bool:
+        """Whether `released_calls` would surely find nothing, said without asking. False: that is not known."""
+        return self._absences.covers(tenant, call_ids)
 
     async def settle(self, found: Sequence[Settlement], *, at: datetime) -> int:
         """Settle calls by what came back for them; how many reservations changed. What is final stays what it is."""
@@ -182,7 +196,7 @@ class Store:
         digest = self.subject_digest(subject)
         receipt = new_receipt_id(at)
         erased = await self._writer.run(lambda each: erasure.erase_subject(each, digest, by=by, at=at, receipt=receipt))
-        scrubbed = await asyncio.to_thread(_scrub, self._state)
+        scrubbed = await asyncio.to_thread(scrub, self._state)
         return Erasure(erased.receipt, erased.records, erased.escalations, scrubbed)
 
     async def retain(self, *, receipts_before: datetime, payloads_before: datetime, at: datetime) -> Retained:
@@ -211,7 +225,7 @@ class Store:
         records = await steps(prune)
         payloads = await steps(expire)
         if cases or records or payloads:
-            await asyncio.to_thread(_scrub, self._state)
+            await asyncio.to_thread(scrub, self._state)
         return Retained(payloads=payloads, escalations=cases, records=records)
 
     async def write(self, change: Callable[[Transaction], T]) -> T:
@@ -234,17 +248,3 @@ class Store:
                 return question(reader)
 
         return await asyncio.to_thread(ask)
-
-
-def _scrub(state: Path) -> bool:
-    """Empty the write-ahead log, which holds pages as they were. False where a reader still needs them."""
-    try:
-        connection = connect(state / DATABASE)
-        try:
-            connection.execute("PRAGMA busy_timeout = 1000")
-            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            return bool(busy == 0)
-        finally:
-            connection.close()
-    except sqlite3.Error:
-        return False

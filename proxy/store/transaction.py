@@ -25,8 +25,8 @@ from proxy.store.usage import read_usages
 if TYPE_CHECKING:
     import sqlite3
 
-    from interceptors.receipts import Record
-    from proxy.store.entries import Reserving
+    from interceptors.receipts import Record, Reserved
+    from proxy.store.entries import ReleaseDraft, Reserving
     from proxy.store.folder import SubjectKey
 
 _ROWS_MAX = 32
@@ -113,6 +113,7 @@ class Transaction:
         self._records: list[tuple[object, ...]] = []
         self._payloads: list[tuple[object, ...]] = []
         self._releases: list[tuple[object, ...]] = []
+        self.released: list[tuple[str, str]] = []  # tenants and ids
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -149,7 +150,7 @@ class Transaction:
         if entry.asking is not None:
             ask(self._connection, naming.name(entry.asking.name), entry.asking.at)
         if entry.release is not None:
-            self._releases.append(release_row(entry.release, None))
+            self._release(entry.release, None)
         if draft is None:
             return Committed(self._append(prepared.record))
         case = find_or_open(self._connection, naming, draft)
@@ -175,7 +176,7 @@ class Transaction:
         assert draft is not None, "what is held is found again by its release"
         self._append(prepared.record)
         reserved = hold(self._connection, draft, reserving, naming)
-        self._releases.append(release_row(draft, reserved))
+        self._release(draft, reserved)
         return Committed(self.append(reserved), reservation=reserved.reservation)
 
     def _unanswered(self, entry: Entry, key: SubjectKey) -> Committed | None:
@@ -198,6 +199,10 @@ class Transaction:
             raise StoreError("a decision rests on an answer that is gone")
         return replace(self.write(prepare_entry(entry), key), anew=True)
 
+    def _release(self, draft: ReleaseDraft, held: Reserved | None) -> None:
+        self._releases.append(release_row(draft, held))
+        self.released.append((draft.tenant, draft.call_id))
+
     def flush(self) -> None:
         """Hand the rows that wait to the database."""
         records, payloads = self._records, self._payloads
@@ -218,21 +223,8 @@ class Transaction:
         kind, receipt, time, commitment = record.kind, record.receipt, record.time, record.commitment
         self.head = head = next_head(before, kind=kind, receipt=receipt, time=time, commitment=commitment)
         self._last_id += 1
-        self._records.append(
-            (
-                self._last_id,
-                SCHEMA,
-                DIGEST,
-                head.writer,
-                head.seq,
-                before.hash,
-                kind,
-                receipt,
-                time,
-                commitment,
-                head.hash,
-            )
-        )
+        place = (self._last_id, SCHEMA, DIGEST, head.writer, head.seq, before.hash)
+        self._records.append((*place, kind, receipt, time, commitment, head.hash))
         self._payloads.append((self._last_id, record.salt, record.payload, record.subject, record.expires_from))
         return head
 

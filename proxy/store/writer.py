@@ -19,7 +19,7 @@ from proxy.store.errors import StoreError
 from proxy.store.transaction import Transaction, read_head
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from interceptors.chain import Head
@@ -46,13 +46,22 @@ class Writer:
     """Runs requests one batch a transaction. It never leaves a request without an answer, not even if it breaks."""
 
     def __init__(
-        self, state: Path, connect: Connect, writer_id: str, busy_timeout_ms: int, began: Callable[[bool], None]
+        self,
+        state: Path,
+        connect: Connect,
+        writer_id: str,
+        busy_timeout_ms: int,
+        began: Callable[[bool], None],
+        released: Callable[[Sequence[tuple[str, str]]], None],
     ) -> None:
-        """`began` is told under the write lock whether a halt was in force when a transaction began."""
+        """`began` is told under the write lock whether a halt was in force when a transaction began; `released` the
+        tenants and ids of the calls that one released, once they are on the disk and before anybody is answered.
+        """
         self._state = state
         self._connect = connect
         self._busy_timeout_ms = busy_timeout_ms
         self._began = began
+        self._released = released
         self._connection: sqlite3.Connection | None = None
         self._head = start(writer_id)
         self._is_head_known = False
@@ -150,7 +159,10 @@ class Writer:
             self._began(transaction.is_halted())
             results = [request.work(transaction) for request in batch]
             transaction.flush()
-            _finish(connection)
+            try:
+                _finish(connection)
+            finally:  # what a failed one left is unknown
+                self._released(transaction.released)
         except BaseException:
             self._undo()
             raise
