@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from proxy import bodies, headers
 from proxy.credentials import SignedError, presented, refuse_signature, replaced
@@ -43,8 +44,7 @@ class RefusedError(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(msgspec.Struct, frozen=True):
     """Who asks, and for whom."""
 
     caller: Caller
@@ -111,7 +111,10 @@ class Admission:
         try:
             encoding = bodies.read_encoding(fields.get("content-encoding"))
             decoded_max = self._with.settings.limits.request_decoded_bytes_max
-            body = await bodies.decode_body_off_loop(arrived, encoding, decoded_bytes_max=decoded_max)
+            if encoding is None:
+                body = bodies.decode_body(arrived, None, decoded_bytes_max=decoded_max)
+            else:
+                body = await bodies.decode_body_off_loop(arrived, encoding, decoded_bytes_max=decoded_max)
         except bodies.BodyRefusedError as error:
             fault = Fault.TOO_LARGE if error.problem is bodies.BodyProblem.TOO_LARGE else Fault.INVALID_REQUEST
             raise RefusedError(fault, "invalid_body", str(error)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from interceptors.calls import ToolCall
@@ -11,6 +12,7 @@ from interceptors.confirmation import CONFIRM
 from interceptors.results import HANDED_OVER, structured_result
 from interceptors.strict_json import canonical
 from policies.model import OnRefusal, Ruling
+from proxy.once import OncePerRevision
 from proxy.wire.events import RELEASED, Answer, Released, Replaced, Returned
 
 if TYPE_CHECKING:
@@ -69,14 +71,18 @@ def may_hear_model(revision: Revision, identity: str | None) -> bool:
     """Whether any refusal of this policy could go to the model of this identity."""
     policy = revision.policy
     who = policy.identities.get(identity) if identity is not None else None
-    autonomous = who is not None and who.autonomous
+    return _hears_alone(policy) if who is not None and who.autonomous else _hears(policy)
+
+
+def _any_hears(policy: Policy, *, autonomous: bool) -> bool:
     tools = (*policy.tools.values(), policy.unknown_tool)
     return any(tool.answers(autonomous=autonomous) is OnRefusal.MODEL for tool in tools)
 
 
-def injects(revision: Revision) -> bool:
-    """Whether a call of this policy may leave with other arguments than the model's own."""
-    return any(tool.injects for tool in revision.policy.tools.values())
+_hears = OncePerRevision(partial(_any_hears, autonomous=False))
+_hears_alone = OncePerRevision(partial(_any_hears, autonomous=True))
+injects = OncePerRevision(lambda policy: any(tool.injects for tool in policy.tools.values()))
+"""Whether a call of this policy may leave with other arguments than the model's own."""
 
 
 def with_repetition(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from interceptors.history import Author, Entry, History, PastCall, PastResult, Said
 from policies.foreign import UnknownResults
@@ -24,6 +26,7 @@ from proxy.wire.transcript import Side, SideTurn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from interceptors.calls import Json
     from policies.model import Policy
@@ -45,8 +48,7 @@ class UnknownResultError(envelope.EnvelopeError):
     reason = "unknown_result"
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(msgspec.Struct, frozen=True):
     """`body` is the request as it goes up; `history` what decisions may read of it."""
 
     body: bytes
@@ -87,8 +89,10 @@ class Conversations:
         if settles(policy) or policy.unknown_results is not UnknownResults.PASS:
             came = await asyncio.to_thread(_came, dialect, prepared, policy, tenant, messages)
             body = await self._settle(dialect, prepared, policy, tenant, came)
+        elif is_short(messages):
+            self._settle_short(dialect, prepared, policy, tenant, messages)
         else:
-            await self._settle_later(dialect, prepared, policy, tenant, messages)
+            await self._settle_long(dialect, prepared, policy, tenant, messages)
         cases = await self._cases.before(dialect, prepared, policy, (tenant, conversation), claims)
         read = partial(self._read, dialect, prepared, tenant, conversation, cases)
         if not reads_history(policy):
@@ -117,21 +121,39 @@ class Conversations:
                         raise UnknownResultError(message)
         return await self._noticed(dialect, prepared, policy, tenant)
 
-    async def _settle_later(
+    def _settle_short(self, dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str, messages: bytes) -> None:
+        """A request whose messages cannot be read has no result: what is wrong with it is for its provider to say."""
+        try:
+            calls = result_ids(messages, dialect.continuation.transcript)
+        except envelope.EnvelopeError:
+            return
+        if calls and not never_released(self._store, tenant, calls):
+            read = partial(_came, dialect, prepared, policy, tenant, messages)
+            self._later(prepared, policy, tenant, calls, read, self._settling.clock())
+
+    async def _settle_long(
         self, dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str, messages: bytes
     ) -> None:
-        """A request whose messages cannot be read has no result: what is wrong with it is for its provider to say."""
+        """As the short one, with the messages read off the loop."""
         at = self._settling.clock()
+        read = partial(_came, dialect, prepared, policy, tenant, messages)
         with suppress(envelope.EnvelopeError):
-            read = partial(_came, dialect, prepared, policy, tenant, messages)
-            if is_short(messages):
-                calls = result_ids(messages, dialect.continuation.transcript)
-            else:
-                back = await asyncio.to_thread(read)
-                calls = [] if back is None else [result.call for result in back.results]
+            back = await asyncio.to_thread(read)
+            calls = [] if back is None else [result.call for result in back.results]
             if calls and not never_released(self._store, tenant, calls):
-                size = len(prepared.client_body)
-                self._settling.add(Later(tenant, prepared.asker.subject, policy, calls, read, size, at))
+                self._later(prepared, policy, tenant, calls, read, at)
+
+    def _later(
+        self,
+        prepared: Prepared,
+        policy: Policy,
+        tenant: str,
+        calls: Sequence[str],
+        read: Callable[[], CameBack | None],
+        at: datetime,
+    ) -> None:
+        size = len(prepared.client_body)
+        self._settling.add(Later(tenant, prepared.asker.subject, policy, calls, read, size, at))
 
     async def _noticed(self, dialect: Dialect, prepared: Prepared, policy: Policy, tenant: str) -> bytes:
         """Every result of a call that was not released says so, in each request that holds it."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from interceptors.calls import Proposer, ToolCall
 from interceptors.handed_over import Refused, handed_over
 from interceptors.readings import read_field
 from interceptors.strict_json import digest
 from policies.model import Category, Ruling, folded
+from proxy.once import OncePerRevision
 from proxy.wire.events import TextKey
 from proxy.wire.positional import is_positional, named
 
@@ -22,15 +25,17 @@ if TYPE_CHECKING:
 
     from interceptors.decisions import Decision
     from policies.escalate_with import EscalateWith
+    from policies.model import Policy
     from proxy.judge import Judge, Judgment, Scene
-    from proxy.policy_source import Revision
     from proxy.wire.events import Key
 
 
-def hands_over(revision: Revision) -> bool:
-    """Whether a call of this policy may leave as one of another tool."""
-    policy = revision.policy
+def _hands_over(policy: Policy) -> bool:
     return any(tool.passed_on.escalate_with is not None for tool in (*policy.tools.values(), policy.unknown_tool))
+
+
+hands_over = OncePerRevision(_hands_over)
+"""Whether a call of this policy may leave as one of another tool."""
 
 
 class HandOver:
@@ -51,7 +56,7 @@ class HandOver:
         calls = {key: call for key, each in recorded.items() if (call := self._call(key, each)) is not None}
         if not calls:
             return {}
-        scene = replace(self._scene, heard={}, proposer=Proposer.GATE)
+        scene = structs.replace(self._scene, heard={}, proposer=Proposer.GATE)
         judged = await self._judge.decide(calls, scene)
         return {
             key: replace(each, decision=_alone(each.decision), instead_of=recorded[key]) for key, each in judged.items()

@@ -91,10 +91,12 @@ def read_request_headers(raw: Iterable[tuple[bytes, bytes]], *, session_header: 
         name, lower, is_single = _field(raw_name, session_header)
         value = _value(raw_value, lower)
         pairs.append((name, value))
-        others = by_name.setdefault(lower, [])
-        if others and is_single:
+        if lower not in by_name:
+            by_name[lower] = [value]
+        elif is_single:
             raise HeadersRefusedError(f"the header {lower!r} occurs more than once")
-        others.append(value)
+        else:
+            by_name[lower].append(value)
     headers = RequestHeaders(tuple(pairs), by_name)
     _refuse_connection(headers, session_header)
     return headers
@@ -105,12 +107,16 @@ def headers_up(headers: RequestHeaders, *, session_header: str | None = None, de
 
     `decoded` says that the body goes up without its content encoding.
     """
-    dropped = _NEVER_UP | _named_by_connection(headers.every("connection"))
+    dropped = _named_by_connection(headers.every("connection"))
     if session_header is not None:
         dropped |= {session_header}
     if decoded:
         dropped |= {"content-encoding"}
-    kept = [pair for pair in headers.pairs if not _is_dropped(pair[0].lower(), dropped)]
+    kept: list[tuple[str, str]] = []
+    for pair in headers.pairs:
+        lower = pair[0].lower()
+        if lower not in _NEVER_UP and lower not in dropped and not lower.startswith(CONSUMED_PREFIX):
+            kept.append(pair)
     # A response that arrives compressed could not be read, so none may be asked for.
     kept.append(("Accept-Encoding", "identity"))
     return tuple(kept)
@@ -118,9 +124,15 @@ def headers_up(headers: RequestHeaders, *, session_header: str | None = None, de
 
 def headers_down(raw: Sequence[tuple[bytes, bytes]]) -> Pairs:
     """What comes down to the client. The HTTP server states `content-length` or the chunked framing anew."""
-    pairs = [(*_provider_name(name), value.decode("utf-8", "replace")) for name, value in raw]
-    dropped = _NEVER_DOWN | _named_by_connection([value for _, lower, value in pairs if lower == "connection"])
-    return tuple((name, value) for name, lower, value in pairs if not _is_dropped(lower, dropped))
+    kept: list[tuple[str, str]] = []
+    dropped = _NONE
+    for raw_name, raw_value in raw:
+        name, lower, is_dropped = _provider_name(raw_name)
+        if lower == "connection":
+            dropped |= _named_by_connection([raw_value.decode("utf-8", "replace")])
+        elif not is_dropped:
+            kept.append((name, raw_value.decode("utf-8", "replace")))
+    return tuple([pair for pair in kept if pair[0].lower() not in dropped] if dropped else kept)
 
 
 def asks_for_upgrade(headers: RequestHeaders) -> bool:
@@ -148,9 +160,11 @@ def _field(raw: bytes, session_header: str | None) -> tuple[str, str, bool]:
 
 
 @lru_cache(maxsize=1024)
-def _provider_name(raw: bytes) -> tuple[str, str]:
+def _provider_name(raw: bytes) -> tuple[str, str, bool]:
+    """A field's name as it came, in lower case, and whether it never comes down."""
     name = raw.decode("ascii", "replace")
-    return name, name.lower()
+    lower = name.lower()
+    return name, lower, lower in _NEVER_DOWN or lower.startswith(CONSUMED_PREFIX)
 
 
 def _value(raw: bytes, lower: str) -> str:
@@ -189,7 +203,3 @@ def _named_by_connection(values: Sequence[str]) -> frozenset[str]:
     if not values:
         return _NONE
     return frozenset(token.strip().lower() for value in values for token in value.split(",") if token.strip())
-
-
-def _is_dropped(lower: str, dropped: frozenset[str]) -> bool:
-    return lower in dropped or lower.startswith(CONSUMED_PREFIX)

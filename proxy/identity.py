@@ -10,8 +10,9 @@ import contextlib
 import hmac
 import os
 import secrets
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from proxy.store.errors import StateFolderError
 
@@ -25,8 +26,7 @@ _KEY_BYTES = 32
 _TENANT_HEX = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True):
     """`tenant` separates conversations, ledgers and grants; `identity` is None where the policy names none."""
 
     tenant: str
@@ -56,7 +56,7 @@ def identify(credentials: Sequence[Credential], digests: Mapping[str, bytes], ke
     if not digests:
         # A client may carry two credentials at once; both belong to who it is.
         text = "\n".join(f"{c.header}:{c.secret}" for c in credentials)
-        return Caller(hmac.new(key, text.encode(), "sha256").hexdigest()[:_TENANT_HEX], None)
+        return Caller(hmac.digest(key, text.encode(), "sha256").hex()[:_TENANT_HEX], None)
     shown = [token_digest(c.secret, key) for c in credentials]
     matches = {name for name, digest in digests.items() if _is_any(digest, shown)}
     if len(matches) != 1:

@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from interceptors.receipts import AbortCause
 from policies.approvals import OnApproval
 from policies.model import Ruling
@@ -42,11 +44,14 @@ class InlineWait:
         self._scene = scene
         self._seconds = seconds
         self._deadline = deadline - _SPARE_SECONDS
-        self._left = asyncio.Event()
+        self._left: asyncio.Event | None = None  # made by who waits for it: few exchanges do
+        self._is_left = False
 
     def leave(self) -> None:
         """Nobody is there any more to wait for an answer."""
-        self._left.set()
+        self._is_left = True
+        if self._left is not None:
+            self._left.set()
 
     def waits(self, judgment: Judgment) -> bool:
         """Whether the response is held for this refusal."""
@@ -59,13 +64,13 @@ class InlineWait:
         """What holds of these refusals, which are recorded and wait for people."""
         waiting = {key: each for key, each in recorded.items() if self.waits(each) and each.escalation is not None}
         closed = await self._until_closed({each.escalation or "" for each in waiting.values()})
-        if self._left.is_set():
+        if self._is_left:
             return dict(recorded)
         again = {key: each.proposal.call for key, each in waiting.items() if each.escalation in closed}
         pending = {key: _pending(each) for key, each in waiting.items() if key not in again}
         if not again:
             return {**recorded, **pending}
-        scene = replace(self._scene, heard={})  # what is decided again is not proposed again
+        scene = structs.replace(self._scene, heard={})  # what is decided again is not proposed again
         anew = await self._judge.record(await self._judge.decide(again, scene), scene)
         now = self._judge.clock()
         self._judge.outcomes.add([aborted(waiting[key], scene, now, AbortCause.ANSWERED) for key in again])
@@ -75,7 +80,8 @@ class InlineWait:
         """Those that people closed. It ends early where all are, where nobody waits, and at a halt."""
         ends = min(time.monotonic() + self._seconds, self._deadline)
         closed: set[str] = set()
-        while cases - closed and time.monotonic() < ends and not self._left.is_set():
+        left = self._left = asyncio.Event()
+        while cases - closed and time.monotonic() < ends and not self._is_left:
             with suppress(StoreError, TimeoutError):
                 if self._judge.store.is_halted():
                     return cases
@@ -85,7 +91,7 @@ class InlineWait:
             if cases - closed:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_SECONDS):
-                        await self._left.wait()
+                        await left.wait()
         return closed
 
 

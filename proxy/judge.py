@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import structs
 
 from interceptors.calls import Call, Proposal, Proposer, ToolCall
 from interceptors.causes import RefusalCause
@@ -38,8 +41,7 @@ if TYPE_CHECKING:
     from proxy.wire.events import Key
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(msgspec.Struct, frozen=True):
     """Who and what an exchange is about. `subject` is a keyed digest, empty where there is none."""
 
     exchange: str
@@ -49,13 +51,15 @@ class Scene:
     identity: str | None
     subject: str
     claims: Mapping[str, Json]
-    declared: Mapping[str, DeclaredTool] = field(default_factory=dict)
+    declared: Mapping[str, DeclaredTool] = msgspec.field(default_factory=dict)
     ambiguous: frozenset[str] = frozenset()
     history: History = EMPTY
     read_history: Callable[[], Awaitable[History]] | None = None  # where `history` was not read yet
     proposer: Proposer = Proposer.MODEL
     operator: str | None = None  # of the policy, where no model proposes
-    heard: dict[tuple[str, str], int] = field(default_factory=dict)  # refusals that the model has heard, by call
+    heard: dict[tuple[str, str], int] = msgspec.field(
+        default_factory=dict
+    )  # refusals that the model has heard, by call
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,7 @@ class Judge:
             return
         if tool.passed_on.on_approval is OnApproval.DELIVER:
             history = scene.history if judgment.basis is None else judgment.basis.context.history
-            await self.materials.keep(judgment.escalation, call, replace(scene, history=history))
+            await self.materials.keep(judgment.escalation, call, structs.replace(scene, history=history))
 
     async def _unless_halted(self, judgments: Mapping[Key, Judgment]) -> Mapping[Key, Judgment]:
         """The halt of the policy's `mode` is looked at again, as the operator's is: a call may be held for long."""

@@ -47,10 +47,10 @@ class Listener:
     """Handles every request of the agent listener."""
 
     def __init__(self, services: Services) -> None:
-        self._with = services
+        self._with, limits = services, services.settings.limits
         self._admission = Admission(services)
         self._handoffs = Handoffs(services)
-        self._room = Room(services.settings.limits.bytes_in_flight_max)
+        self._room, self._exchange_seconds = Room(limits.bytes_in_flight_max), limits.exchange_ms_max / 1000
         self._kept_route = lru_cache(maxsize=_PATHS_KEPT)(self._route)
         self.is_draining = False
 
@@ -178,7 +178,7 @@ class Listener:
         """The request as it goes up, and the scene with what the request says of the past."""
         ready = await prepare(self._with, dialect, body, passage)
         scene = self._scene(passage, ready)
-        if edits := edited(ready.prepared, ready.upward, scene, self._with.judge.clock()):
+        if edits := edited(ready.prepared, ready.upward, scene, self._with.judge.clock):
             await self._keep(passage, *edits)
         return ready, scene
 
@@ -282,7 +282,7 @@ class Listener:
             raise RefusedError(Fault.UPSTREAM_FAILED, "redirect", "the provider answered with a redirect")
 
     def _deadline(self, passage: Passage) -> float:
-        return passage.began + self._with.settings.limits.exchange_ms_max / 1000
+        return passage.began + self._exchange_seconds
 
     def _scene(self, passage: Passage, ready: Ready | None = None) -> Scene:
         asking, view = self._asked(passage), passage.view
@@ -296,7 +296,7 @@ class Listener:
             claims=asking.claims,
             declared=view.tools.by_name,
             ambiguous=view.tools.ambiguous,
-            heard={} if ready is None else dict(ready.prepared.refusals),
+            heard={} if ready is None or not ready.prepared.refusals else dict(ready.prepared.refusals),
             history=EMPTY if ready is None else ready.heard.history,
             read_history=None if ready is None else ready.heard.read,
         )

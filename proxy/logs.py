@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, fields
 from enum import Enum
-from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 import orjson
 
 from proxy.clock import Clock, utc_now
@@ -97,8 +96,7 @@ class Event(Enum):
         return "warning" if self in (Event.HALTED, Event.LOGIN_FAILED, Event.LIBRARY) else "info"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExchangeLine:
+class ExchangeLine(msgspec.Struct, frozen=True, kw_only=True):
     """One exchange. Empty values are left out of the line."""
 
     exchange: str
@@ -126,8 +124,7 @@ class ExchangeLine:
 
 
 _ALWAYS = frozenset({"status", "streamed", "duration_ms", "bytes_up", "bytes_down"})
-_NAMES = tuple(each.name for each in fields(ExchangeLine))
-_values = attrgetter(*_NAMES)
+_NAMES = ExchangeLine.__struct_fields__
 
 
 class Sink(Protocol):
@@ -196,8 +193,13 @@ def _head(time: datetime, event: Event) -> dict[str, object]:
 def _told(time: datetime, line: ExchangeLine) -> dict[str, object]:
     found = _head(time, Event.EXCHANGE)
     found["listener"] = "agent"
-    for name, value in zip(_NAMES, _values(line), strict=True):
-        if value or name in _ALWAYS or (name == "hold_ms" and value is not None):
+    for name in _NAMES:
+        value = getattr(line, name)
+        if not (value or name in _ALWAYS or (name == "hold_ms" and value is not None)):
+            continue
+        if isinstance(value, int) or (isinstance(value, str) and len(value) <= TEXT_LENGTH_MAX and value.isascii()):
+            found[name] = value
+        else:
             found[name] = _bounded(value)
     if line.tenant:
         found["tenant"] = _bounded(line.tenant[:TENANT_LENGTH_MAX])

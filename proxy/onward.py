@@ -70,11 +70,7 @@ class Onward:
     ) -> TurnMemory | None:
         """What the turn must remember; None where nothing of it could be hidden. `asks_again`: an answer that does not
         fit its schema is."""
-        is_kept = self._dialect.continuation.named(()) is not None
-        is_signed = any(self._dialect is dialect for dialect in SIGNED)
-        hides = asks_again or may_hear_model(revision, scene.identity)
-        hides = hides or injects(revision) or hands_over(revision)
-        if not (is_kept or is_signed or hides):
+        if not (asks_again or self._dialect in SIGNED or self._is_kept or _may_hide(revision, scene.identity)):
             return None
         return TurnMemory(
             self._dialect.continuation,
@@ -82,6 +78,11 @@ class Onward:
             rounds_max=limits.rounds_max,
             bytes_max=limits.held_bytes_max,
         )
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether the provider keeps the turn, so that a later request may only name it."""
+        return self._dialect.continuation.named(()) is not None
 
     async def next_leg(self, command: Continue) -> aiohttp.ClientResponse | None:
         """The provider's answer to the refusals; None where there is none to be had."""
@@ -147,3 +148,8 @@ class Onward:
     def close(self) -> None:
         for leg in self.legs:
             leg.close()
+
+
+def _may_hide(revision: Revision, identity: str | None) -> bool:
+    """Whether any call of this policy may leave otherwise than the model wrote it."""
+    return may_hear_model(revision, identity) or injects(revision.policy) or hands_over(revision.policy)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from proxy.logs import ExchangeLine
 from proxy.stakes import stake
@@ -71,9 +73,8 @@ def tell(passage: Passage, services: Services, bytes_in_flight: int) -> None:
 
 def _line(passage: Passage, outcome: str) -> ExchangeLine:
     summary, asking = passage.summary, passage.asking
-    verdicts = [
-        f"{each.decision.tool}:{each.decision.ruling.value}:{each.decision.reason}" for each in summary.judgments
-    ]
+    judgments = summary.judgments
+    verdicts = [f"{each.decision.tool}:{each.decision.ruling.value}:{each.decision.reason}" for each in judgments]
     if passage.handed_off:
         verdicts.append(passage.handed_off)
     return ExchangeLine(
@@ -89,11 +90,11 @@ def _line(passage: Passage, outcome: str) -> ExchangeLine:
         upstream=passage.upstream,
         receipts=[
             *passage.receipts,
-            *(each.receipt for each in summary.judgments if each.receipt),
-            *(each.receipt for each in summary.remarks),
+            *[each.receipt for each in judgments if each.receipt],
+            *[each.receipt for each in summary.remarks],
         ],
         verdicts=verdicts,
-        hold_ms=summary.hold_ms if summary.judgments else None,
+        hold_ms=summary.hold_ms if judgments else None,
         duration_ms=round((time.monotonic() - passage.began) * 1000),
         bytes_up=passage.bytes_up,
         bytes_down=summary.bytes_down,

@@ -11,6 +11,8 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from interceptors.pipeline import Pipeline
 from policies.files import read_snapshot
 from policies.loader import load_snapshot
@@ -59,8 +61,7 @@ class Revision:
         object.__setattr__(self, "together", together)
 
 
-@dataclass(frozen=True, slots=True)
-class InForce:
+class InForce(msgspec.Struct, frozen=True):
     """What a decision goes by. `is_available` False: the policy has been broken for too long, every write is refused
     (`policy_unavailable`). `problem` is why an edit is not in force, empty where none is."""
 
@@ -92,6 +93,7 @@ class PolicySource:
         self._monotonic = monotonic
         self._reading = asyncio.Lock()
         self._revision: Revision | None = None
+        self._good: InForce | None = None  # while nothing is broken
         self._look = _Look((), ())
         self._problem = ""
         self._broken_since: float | None = None
@@ -111,7 +113,7 @@ class PolicySource:
 
     def unchanged(self) -> InForce | None:
         """The revision to decide by at this moment, where nothing changed; else `current` must read."""
-        return None if self._is_due() else self._in_force()
+        return None if self._is_due() else self.last()
 
     async def current(self) -> InForce:
         """The revision to decide by at this moment. Where nothing changed it does not wait."""
@@ -121,18 +123,16 @@ class PolicySource:
             async with self._reading:
                 if self._is_due():
                     await self._read()
-        return self._in_force()
+        return self.last()
 
     def last(self) -> InForce:
         """What `current` last found, without looking."""
-        return self._in_force()
-
-    def _in_force(self) -> InForce:
-        assert self._revision is not None, "started"
+        assert self._good is not None, "started"
         if self._broken_since is None:
-            return InForce(self._revision)
+            return self._good
         age = self._monotonic() - self._broken_since
-        return InForce(self._revision, age <= self._revision.policy.policy_stale_seconds_max, self._problem)
+        revision = self._good.revision
+        return InForce(revision, age <= revision.policy.policy_stale_seconds_max, self._problem)
 
     def _is_due(self) -> bool:
         if self._broken_since is not None and self._monotonic() - self._tried_at >= RETRY_SECONDS:
@@ -154,7 +154,7 @@ class PolicySource:
             return
         if self._revision is None or loaded.policy.revision != self._revision.policy.revision:
             await self._changed(loaded)
-        self._revision = loaded
+        self._revision, self._good = loaded, InForce(loaded)
         self._look = look
         self._broken_since = None
         self._problem = ""

@@ -6,8 +6,10 @@ none of the customer's words, and grounds nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from proxy.admission import RefusedError
 from proxy.history.keeper import Subject
@@ -27,8 +29,7 @@ if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(msgspec.Struct, frozen=True):
     """`body` is what goes up; `prepared` holds it as it is read, with what stands behind the ids that it names."""
 
     body: bytes

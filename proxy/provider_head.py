@@ -34,8 +34,9 @@ _LIKE_ASCII = _UTF_8 | {"iso-8859-1", "iso-8859-15", "latin-1", "latin1", "windo
 def refuse_odd_head(upstream: aiohttp.ClientResponse) -> None:
     """Raise `RefusedError` for a head by which a client could read another body than the gate."""
     fields = upstream.headers
-    if any(len(fields.getall(name, ())) > 1 for name in _STATED_ONCE):
-        raise _refused("ambiguous_head", "the provider stated the type or the length of its answer twice")
+    for name in _STATED_ONCE:
+        if len(fields.getall(name, ())) > 1:
+            raise _refused("ambiguous_head", "the provider stated the type or the length of its answer twice")
     if not 200 <= upstream.status < 600:
         raise _refused("odd_status", "the provider answered with a status that ends no request")
     try:

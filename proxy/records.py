@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from policies.model import Policy
+    from proxy.clock import Clock
     from proxy.history.keeper import Upward
     from proxy.judge import Judgment, Scene
     from proxy.ledger.keeper import Prepared
@@ -104,10 +105,13 @@ def observed(tool: str, scene: Scene, now: datetime, where: str) -> Record:
     )
 
 
-def edited(prepared: Prepared, upward: Upward, scene: Scene, now: datetime) -> list[Record]:
+def edited(prepared: Prepared, upward: Upward, scene: Scene, clock: Clock) -> list[Record]:
     """What was done to the history of a request, or could not be done. Edits that were decided before are not told
     again."""
     taken_out = prepared.taken_out + upward.taken_out
+    if not (taken_out or prepared.ambiguous or upward.fresh):
+        return []
+    now = clock()
     done = {Edit.THINKING_TAKEN_OUT: taken_out, Edit.NOT_PUT_BACK: prepared.ambiguous, **upward.fresh}
     records: list[Record] = []
     for edit, count in done.items():

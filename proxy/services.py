@@ -47,9 +47,6 @@ class Room:
     def fits(self, size: int) -> bool:
         return self.held + size <= self.limit
 
-    def change(self, difference: int) -> None:
-        self.held += difference
-
 
 class Holding:
     """Keeps the room's account of what one exchange holds."""
@@ -61,13 +58,17 @@ class Holding:
     def grow(self, held: int) -> bool:
         """At least so much from here on; False, and nothing changed, where there is no room."""
         more = held - self._held
-        if more > 0 and not self._room.fits(more):
+        if more <= 0:
+            return True
+        if not self._room.fits(more):
             return False
-        self.now(max(held, self._held))
+        self._room.held += more
+        self._held = held
         return True
 
     def now(self, held: int) -> bool:
         """Whether there is room for as much as it holds now; it counts in either case."""
-        self._room.change(held - self._held)
+        room = self._room
+        room.held += held - self._held
         self._held = held
-        return self._room.fits(0)
+        return room.held <= room.limit

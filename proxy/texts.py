@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from interceptors.calls import Call, Cause, MalformedToolCall, ToolCall
 from interceptors.causes import RefusalCause
@@ -15,7 +17,7 @@ from interceptors.text_calls import text_call
 from policies.texts import TextCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Container, Mapping
 
     from interceptors.history import History
     from policies.model import Policy
@@ -59,15 +61,14 @@ class StructuredAnswer:
         return call, None if is_fitting else RefusalCause.SCHEMA_INVALID
 
 
-@dataclass(frozen=True, slots=True)
-class TextRules:
+class TextRules(msgspec.Struct, frozen=True):
     """What holds for the text of one request's answer. `known` are the folded names of the tools there are."""
 
     structured: StructuredAnswer | None = None
     forbids_calls: bool = False
-    claims: Mapping[str, tuple[Pattern, ...]] = field(default_factory=dict)
+    claims: Mapping[str, tuple[Pattern, ...]] = msgspec.field(default_factory=dict)
     holds_claims: bool = False
-    known: frozenset[str] = frozenset()
+    known: Container[str] = frozenset()
 
     @property
     def holds(self) -> bool:
@@ -85,6 +86,17 @@ class TextRules:
         return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The names of two tables: few texts ask for one, so that no table of both is made for each request."""
+
+    named: Container[str]
+    declared: Container[str]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.named or name in self.declared
+
+
 def text_rules(policy: Policy, identity: str | None, view: RequestView) -> TextRules:
     """What a policy says of the answer to this request."""
     who = policy.identities.get(identity) if identity is not None else None
@@ -93,7 +105,7 @@ def text_rules(policy: Policy, identity: str | None, view: RequestView) -> TextR
         forbids_calls=policy.text_calls is TextCalls.FORBID,
         claims=policy.claims,
         holds_claims=bool(policy.claims) and who is not None and who.hold_text,
-        known=frozenset((*policy.tools, *view.tools.by_name)),
+        known=_Known(policy.tools, view.tools.by_name),
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from proxy.history.pairs import repairs
 from proxy.history.tokens import BYTES_A_TOKEN
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """Whose request it is, and the calls in it whose results are the gate's own."""
 
     tenant: str
@@ -33,8 +34,7 @@ class Subject:
     is_sealed: bool = True  # whether its thinking may depend on edits
 
 
-@dataclass(frozen=True, slots=True)
-class Upward:
+class Upward(msgspec.Struct, frozen=True):
     """A request as it goes up. `mark` names its edits, for the thinking of the answer. `fresh` counts what was decided
     for the first time; `bytes_saved` is what the body is shorter than it came; `taken_out` are thinking blocks.
     `tokens_before` is how many it would have, estimated, were nothing summed up now; 0 where nothing is. `noting` hears
@@ -45,7 +45,7 @@ class Upward:
     mark: str = ""
     where: Where | None = None
     decision: Decision | None = None
-    fresh: Mapping[Edit, int] = field(default_factory=dict)
+    fresh: Mapping[Edit, int] = msgspec.field(default_factory=dict)
     bytes_saved: int = 0
     taken_out: int = 0
     tokens_before: int = 0

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from proxy.ledger.answers import keep, own_answer
 from proxy.ledger.hidden import NOBODY, Asker, Hidden, Refusal, Restored, nothing_hidden, restore, root_of
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
     from proxy.wire.transcript import Transcript
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True):
     """A request as it goes up. `client_body` is as it came.
 
     `mark` is that of its last hidden turn; `restored` counts them, `taken_out` thinking that could not go up, and
@@ -46,7 +47,7 @@ class Prepared:
     restored: int = 0
     taken_out: int = 0
     ambiguous: int = 0
-    refusals: Counter[tuple[str, str]] = field(default_factory=Counter)
+    refusals: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     answered: frozenset[str] = frozenset()  # the calls whose results are the gate's own
     asker: Asker = NOBODY
     used_once: tuple[Hidden, ...] = ()

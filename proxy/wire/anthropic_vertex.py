@@ -6,8 +6,9 @@ header. All else is Anthropic's.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from proxy.wire import envelope
 from proxy.wire.anthropic import AnthropicMessages

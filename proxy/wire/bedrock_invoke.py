@@ -6,8 +6,9 @@ chunks. What other vendors' models say here has other shapes, and is refused on 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from proxy.wire import envelope
 from proxy.wire.anthropic import AnthropicMessages

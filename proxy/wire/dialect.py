@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import msgspec
+
 from policies.model import folded
 from proxy.wire.paths import NOWHERE, Address
 
@@ -39,6 +41,9 @@ class DeclaredTools:
     by_model: frozenset[str] = frozenset()
 
 
+NO_TOOLS = DeclaredTools()
+
+
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
     """The form in which a request asks for the text of its answer: a JSON Schema, as JSON text, and its name."""
@@ -47,14 +52,13 @@ class OutputFormat:
     schema: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class RequestView:
+class RequestView(msgspec.Struct, frozen=True):
     """What the gate needs to know of a request. `metadata`, `cache_key` and `messages` are members as they came, empty
     for none. `is_turn`: the answer is the model's next turn, and nothing else that is made of the history."""
 
     model: str = ""
     streamed: bool = False
-    tools: DeclaredTools = field(default_factory=DeclaredTools)
+    tools: DeclaredTools = NO_TOOLS
     metadata: bytes = b""
     cache_key: bytes = b""
     output: OutputFormat | None = None

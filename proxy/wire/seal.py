@@ -11,9 +11,12 @@ from typing import Final
 
 import re2
 
+from proxy.wire.members import SHORT_BYTES
+
 SEALED = "cg1."
 """How every sealed signature begins. No provider's own does: theirs are base64, which has no dot."""
-_SEALED: Final = re2.compile(rb"cg1\.")
+_SEALED_BYTES: Final = SEALED.encode()
+_SEALED: Final = re2.compile(re2.escape(_SEALED_BYTES))
 _ENCODING: Final = b'"redactedContent"'  # the member of the one dialect that encodes what it seals
 _ENCODED: Final = b"Y2cxLm"  # and how it begins then
 
@@ -26,9 +29,11 @@ Ids of ledger entries begin with another letter. Where thinking depends on both,
 def may_be_sealed(body: bytes) -> bool:
     """Whether a request may hold sealed thinking; of megabytes, in less than a millisecond.
 
-    This engine finds a short word several times as fast as `in` does, and `rfind` a longer one.
+    This engine finds a short word several times as fast as `in` does, and `rfind` a longer one; to be started it takes
+    longer than to look through a short body.
     """
-    return _SEALED.search(body) is not None or (body.rfind(_ENCODING) >= 0 and body.rfind(_ENCODED) >= 0)
+    is_sealed = body.rfind(_SEALED_BYTES) >= 0 if len(body) <= SHORT_BYTES else _SEALED.search(body) is not None
+    return is_sealed or (body.rfind(_ENCODING) >= 0 and body.rfind(_ENCODED) >= 0)
 
 
 def edit_mark(state: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
-from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 
 import orjson
@@ -61,7 +60,7 @@ def test_an_exchange_is_one_line_with_every_field_that_it_has(sink: io.BytesIO, 
     logs.exchange(WHOLE)
 
     (line,) = _lines(sink)
-    expected = {f.name: getattr(WHOLE, f.name) for f in fields(ExchangeLine)}
+    expected = {name: getattr(WHOLE, name) for name in ExchangeLine.__struct_fields__}
     expected |= {"tenant": "0123456789ab", "event": "exchange", "level": "info", "listener": "agent"}
     assert line == expected | {"time": "2026-03-01T12:00:00.000+00:00"}
 
@@ -81,7 +80,7 @@ def test_the_table_of_fields_is_closed(logs: Logs) -> None:
     """What has no row has no place; each field of an exchange has a row."""
     with pytest.raises(ValueError, match="no fields"):
         logs.event(Event.STARTED, arguments={"amount": 1})
-    assert {f.name for f in fields(ExchangeLine)} <= FIELDS.keys()
+    assert set(ExchangeLine.__struct_fields__) <= FIELDS.keys()
     assert all(FIELDS.values())
 
 
