@@ -29,10 +29,9 @@ def presented(headers: RequestHeaders) -> tuple[Credential, ...]:
     """Every credential of the request, in the order of `CREDENTIAL_HEADERS`. An empty value is none."""
     found: list[Credential] = []
     for name in CREDENTIAL_HEADERS:
-        value = headers.get(name)
-        if value is None:
+        if name not in headers.by_name:
             continue
-        secret = value.strip()
+        secret = headers.by_name[name][0].strip()
         if name == "authorization":
             scheme, _, token = secret.partition(" ")
             secret = token.strip() if scheme.lower() == "bearer" else secret

@@ -55,7 +55,7 @@ def identify(credentials: Sequence[Credential], digests: Mapping[str, bytes], ke
     """
     if not digests:
         # A client may carry two credentials at once; both belong to who it is.
-        text = "\n".join(f"{c.header}:{c.secret}" for c in credentials)
+        text = "\n".join([f"{c.header}:{c.secret}" for c in credentials])
         return Caller(hmac.digest(key, text.encode(), "sha256").hex()[:_TENANT_HEX], None)
     shown = [token_digest(c.secret, key) for c in credentials]
     matches = {name for name, digest in digests.items() if _is_any(digest, shown)}

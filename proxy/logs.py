@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import orjson
+from msgspec.structs import asdict
 
 from proxy.clock import Clock, utc_now
 
@@ -123,8 +124,8 @@ class ExchangeLine(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
+_OF_AN_EXCHANGE = {"level": Event.EXCHANGE.level, "event": Event.EXCHANGE.value, "listener": "agent"}
 _ALWAYS = frozenset({"status", "streamed", "duration_ms", "bytes_up", "bytes_down"})
-_NAMES = ExchangeLine.__struct_fields__
 
 
 class Sink(Protocol):
@@ -191,13 +192,12 @@ def _head(time: datetime, event: Event) -> dict[str, object]:
 
 
 def _told(time: datetime, line: ExchangeLine) -> dict[str, object]:
-    found = _head(time, Event.EXCHANGE)
-    found["listener"] = "agent"
-    for name in _NAMES:
-        value = getattr(line, name)
-        if not (value or name in _ALWAYS or (name == "hold_ms" and value is not None)):
-            continue
-        if isinstance(value, int) or (isinstance(value, str) and len(value) <= TEXT_LENGTH_MAX and value.isascii()):
+    found: dict[str, object] = {"time": time.isoformat(timespec="milliseconds"), **_OF_AN_EXCHANGE}
+    for name, value in asdict(line).items():
+        if not value:
+            if name in _ALWAYS or (name == "hold_ms" and value is not None):
+                found[name] = value
+        elif isinstance(value, int) or (isinstance(value, str) and len(value) <= TEXT_LENGTH_MAX and value.isascii()):
             found[name] = value
         else:
             found[name] = _bounded(value)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from proxy.services import Services
 
 
+NOTHING_READ = RequestView()
+
+
 @dataclass(slots=True)
 class Passage:
     """What is known of one request so far, for its log line."""
@@ -30,7 +33,7 @@ class Passage:
     route: str = ""
     upstream: str = ""
     asking: Asking | None = None
-    view: RequestView = field(default_factory=RequestView)
+    view: RequestView = NOTHING_READ
     bytes_up: int = 0
     conversation: str = ""
     restored: int = 0  # hidden turns that were put back

@@ -27,8 +27,7 @@ def conversation_of(headers: RequestHeaders, view: RequestView, configured: str 
         configured: the header of `conversation_header`, in lower case.
     """
     for name in (configured, *KNOWN_HEADERS) if configured else KNOWN_HEADERS:
-        value = headers.get(name)
-        if value and len(value) <= _NAME_LENGTH_MAX:
+        if name in headers.by_name and 0 < len(value := headers.by_name[name][0]) <= _NAME_LENGTH_MAX:
             return _digest(f"{name}:{value}")
     return _digest(named) if (named := _metadata(view)) else ""
 

@@ -102,7 +102,9 @@ class Spoken:
             return ()
         return self._rules.look(text, self._scene.history, released)
 
-    def _remark(self, found: Iterable[Finding]) -> None:
+    def _remark(self, found: Collection[Finding]) -> None:
+        if not found:
+            return
         policy, now = self._revision.policy, self._judge.clock()
         for each in found:
             tool = policy.tools[each.tool].name if each.tool in policy.tools else each.tool

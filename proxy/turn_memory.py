@@ -154,6 +154,8 @@ class TurnMemory:
         left in place of the model's own. `hidden` are those that the model hears of next time. `owed` answers those
         that code replaced, for a provider that keeps the turn.
         """
+        if not (answers or hidden or results or owed or self.leg):
+            return None
         replaced = {key: answer.text for key, answer in answers.items() if isinstance(answer, Replaced)}
         released = {key: answer for key, answer in answers.items() if isinstance(answer, Released)}
         injected = {key: answer for key, answer in released.items() if answer.arguments is not None}

@@ -46,6 +46,7 @@ class Kept(IntFlag):
     EDITS = 4
 
 
+_ANYTHING = Kept.ANYTHING.value  # asked with each request: a number, since flags are joined slowly
 _OF_CONVERSATIONS = {"hidden": Kept.HIDDEN, "edits": Kept.EDITS}
 
 
@@ -90,7 +91,7 @@ class Strongbox:
 
         The byte is written under the database's write lock only, and set before the entry that it tells of.
         """
-        return not self._flag[0] & (kept | Kept.ANYTHING)
+        return not self._flag[0] & (kept.value | _ANYTHING)
 
     def mark_used(self, kept: Kept) -> None:
         """Say that something of that kind is kept. Only under the write lock, ahead of what is."""

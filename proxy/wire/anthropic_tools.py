@@ -75,7 +75,7 @@ def tools_of(body: bytes, raw: Mapping[str, bytes]) -> DeclaredTools:
     inline: tuple[bytes, ...] = ()
     if "messages" in raw and may_mention(body, _INLINE):
         inline = tuple(_inline(raw["messages"]))
-    return _declared(*(raw.get(member, b"null") for member in TOOL_MEMBERS), inline)
+    return _declared(*[raw.get(member, b"null") for member in TOOL_MEMBERS], inline)
 
 
 @kept

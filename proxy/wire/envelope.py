@@ -42,8 +42,14 @@ def members(body: bytes) -> dict[str, bytes]:
         found = _members.decode(body)
     except (msgspec.DecodeError, RecursionError):
         raise EnvelopeError("the body is no JSON object") from None
-    raw = {key: bytes(value) for key, value in found.items()}
-    if not _is_compact(body, raw):
+    raw: dict[str, bytes] = {}
+    size = 1 + 4 * len(found)  # of a compact object: braces, quotes, colons and commas
+    for key, value in found.items():
+        raw[key] = member = bytes(value)
+        size += len(member) + (len(key) if key.isascii() else len(key.encode()))
+    # A body as long as these members alone need has nothing else in it: a second member of a name, white space and an
+    # escape in a name each make it longer than that.
+    if size != len(body) or not raw:
         _refuse_duplicates(body, raw)
     return raw
 
@@ -113,15 +119,6 @@ def raw_at(body: bytes, *path: str | int) -> bytes:
     for step in path:
         body = elements(body)[step] if isinstance(step, int) else members(body)[step]
     return body
-
-
-def _is_compact(body: bytes, raw: Mapping[str, bytes]) -> bool:
-    """Whether the body is as long as these members alone need. Then nothing else can stand in it.
-
-    A second member of a name, white space and an escape in a name each make it longer than that.
-    """
-    size = 1 + sum(len(key.encode()) + len(value) for key, value in raw.items()) + 4 * len(raw)  # quotes, colon, comma
-    return len(raw) > 0 and size == len(body)
 
 
 def _refuse_duplicates(body: bytes, raw: Mapping[str, bytes]) -> None:

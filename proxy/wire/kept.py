@@ -20,7 +20,10 @@ def kept(read: Callable[..., T]) -> Callable[..., T]:
     remembering = lru_cache(maxsize=KEPT_MAX)(read)
 
     def look(*stated: Stated) -> T:
-        return remembering(*stated) if sum(map(_size, stated)) <= BYTES_MAX else read(*stated)
+        size = 0
+        for each in stated:
+            size += len(each) if isinstance(each, bytes) else _size(each)
+        return remembering(*stated) if size <= BYTES_MAX else read(*stated)
 
     return look
 

@@ -53,12 +53,11 @@ class _Block(msgspec.Struct):
 
 class _Message(msgspec.Struct):
     role: str = ""
-    content: msgspec.Raw = msgspec.Raw(b"null")
+    content: list[_Block] | str | None = None
     tool_call_id: str = ""
 
 
 _message = msgspec.json.Decoder(_Message)
-_blocks = msgspec.json.Decoder(list[_Block])
 
 
 def result_ids(messages: bytes, read: Callable[[bytes], Transcript]) -> list[str]:
@@ -76,7 +75,7 @@ def result_ids(messages: bytes, read: Callable[[bytes], Transcript]) -> list[str
             seen = _message.decode(message)
             if seen.role == "tool" and not seen.tool_call_id:
                 break  # a dialect whose results bear no ids
-            answered = [seen.tool_call_id] if seen.tool_call_id else _answered(bytes(seen.content))
+            answered = [seen.tool_call_id] if seen.tool_call_id else _answered(seen.content)
             if answered is None:
                 break
             found += answered[::-1]
@@ -87,14 +86,15 @@ def result_ids(messages: bytes, read: Callable[[bytes], Transcript]) -> list[str
     return [result.call for result in results(messages, read)]
 
 
-def _answered(content: bytes) -> list[str] | None:
+def _answered(content: list[_Block] | str | None) -> list[str] | None:
     """None where a block does not say its type: a dialect that names the kinds of its blocks in another way."""
-    if not content.startswith(b"["):
-        return []
-    blocks = _blocks.decode(content)
-    if not all(block.type for block in blocks):
-        return None
-    return [block.tool_use_id for block in blocks if block.type == "tool_result"]
+    found: list[str] = []
+    for block in content if isinstance(content, list) else ():
+        if not block.type:
+            return None
+        if block.type == "tool_result":
+            found.append(block.tool_use_id)
+    return found
 
 
 def newest(
