@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from interceptors.arguments import read_arguments
 from interceptors.calls import Proposer, ToolCall
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from policies.values import Value
 
 
+_RULES: Final = 5
+
+
 class Stage(Enum):
     """The stages of a decision by their numbers in DESIGN 4. Those before RULES read no fact and end the matter."""
 
@@ -38,12 +41,11 @@ class Stage(Enum):
     CAPABILITY = 2
     ALLOWLISTS = 3
     GROUNDING = 4
-    RULES = 5
+    RULES = _RULES
     CONFIRMATION = 7
 
-    @property
-    def is_screen(self) -> bool:
-        return self.value < Stage.RULES.value
+    def __init__(self, number: int) -> None:
+        self.is_screen = number < _RULES
 
 
 class Interceptor(Protocol):

@@ -117,21 +117,29 @@ class Pipeline:
     def _judged(self, proposal: Proposal, case: Case) -> tuple[Verdict, ...] | Decision | Needs:
         """Every row, in the order of the stages; or what is to be read first, or the refusal where something broke."""
         verdicts: list[Verdict] = []
+        against: list[Verdict] = []
         stage: Stage | None = None
         for interceptor in self._interceptors:
-            if stage is not None and interceptor.stage is not stage and is_ended(verdicts, stage, interceptor.stage):
-                break
-            stage = interceptor.stage
+            following = interceptor.stage
+            if stage is not following:
+                if stage is not None and against and is_ended(against, stage, following):
+                    break
+                stage = following
             try:
                 answered = interceptor.judge(case)
             except Exception as error:  # noqa: BLE001 - as above, and the rows so far stay in the record
                 return self._broken(proposal, case.context, *verdicts, _raised(interceptor.name, error))
             if isinstance(answered, Needs):
                 return answered
-            verdicts.extend(map(case.passed, answered) if case.discharges else answered)
+            if not answered:
+                continue
+            if case.discharges:
+                answered = tuple(map(case.passed, answered))
+            verdicts += answered
+            against += [verdict for verdict in answered if verdict.ruling is not Ruling.ALLOW]
         if not verdicts:  # a gate that looked at nothing is broken; it allows nothing
             return self._broken(proposal, case.context)
-        return despite(verdicts)
+        return despite(verdicts) if against else tuple(verdicts)
 
     def _as_answered(
         self, proposal: Proposal, case: Case, judged: tuple[Verdict, ...], grant: Grant

@@ -17,6 +17,7 @@ from decimal import (
     Overflow,
 )
 
+from policies.spelling import is_plain
 from policies.values import Money
 
 DIGITS_MAX = 64  # significant digits of a number, and powers of ten that it spans in either direction
@@ -51,6 +52,8 @@ def bounded(number: Decimal) -> Decimal:
     """The number itself. `AmountError` where it is not finite or longer than `DIGITS_MAX`."""
     if not number.is_finite():
         raise AmountError("a number is not finite")
+    if is_plain(number, DIGITS_MAX):
+        return number
     _, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
     if len(digits) > DIGITS_MAX or exponent < -DIGITS_MAX or exponent + len(digits) > DIGITS_MAX:

@@ -27,6 +27,7 @@ class Pattern:
     source: str
     accepts_empty: bool = field(compare=False)
     _compiled: re2._Regexp = field(repr=False, compare=False)
+    _whole: re2._Regexp = field(repr=False, compare=False)  # the same on UTF-8, which tells nothing but whether
 
     @classmethod
     def compile(cls, source: str) -> Pattern:
@@ -38,20 +39,22 @@ class Pattern:
         options.max_mem = MEMORY_MAX
         try:
             compiled = re2.compile(source, options)
+            options.never_capture = True
+            whole = re2.compile(source.encode(), options)
         except re2.error as error:
             raise PatternError(f"{source!r} is not a pattern: {_said(error)}") from None
         except UnicodeEncodeError:
             raise PatternError("the pattern holds a lone surrogate") from None
         if compiled.programsize > PROGRAM_SIZE_MAX:
             raise PatternError(f"{source!r} is too large once compiled")
-        return cls(source, compiled.fullmatch("") is not None, compiled)
+        return cls(source, compiled.fullmatch("") is not None, compiled, whole)
 
     def matches(self, text: str) -> bool:
         """Whether the whole text matches. Text that is not Unicode (a lone surrogate) or too long does not."""
         if len(text) > TEXT_LENGTH_MAX:
             return False
         try:
-            return self._compiled.fullmatch(text) is not None
+            return self._whole.fullmatch(text.encode()) is not None
         except UnicodeEncodeError:
             return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact, InvalidOperation
 
 import re2
 
@@ -16,6 +16,8 @@ DATE = re2.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 TIMESTAMP = re2.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2})(:[0-9]{2})?(?:\.([0-9]{1,9}))?([Zz]|[+-][0-9]{2}:?[0-9]{2})"
 )
+_EXACT = Context(prec=3 * AMOUNT_LENGTH_MAX, Emin=-999, Emax=999, traps=[Inexact, InvalidOperation])
+_STEPS = tuple(Decimal((0, (1,), -digits)) for digits in range(AMOUNT_LENGTH_MAX))
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
@@ -87,12 +89,28 @@ def duration_text(value: timedelta) -> str:
     return f"{sign}{number_text(Decimal(size // timedelta(microseconds=1)).scaleb(-6).normalize())}s"
 
 
+def is_plain(value: Decimal, length: int) -> bool:
+    """Whether a finite value is written without an exponent in so many characters: then it has no more digits, and none
+    of them stands farther from the point. `as_tuple` tells the same at several times the cost."""
+    text = str(value)
+    return len(text) <= length and "E" not in text
+
+
 def has_digits(value: Decimal, digits: int) -> bool:
     """Whether the value needs at most this many digits behind the point. Reads the digits; computes nothing."""
     spelled = value.as_tuple()
     assert isinstance(spelled.exponent, int)
     excess = -spelled.exponent - digits
     return excess <= 0 or not any(spelled.digits[-excess:])
+
+
+def exactly(value: Decimal, digits: int, shift: int) -> Decimal | None:
+    """The value divided by ten to the power of `shift`, spelled with exactly this many digits behind the point; None
+    where it has more. The value has `AMOUNT_LENGTH_MAX` digits and powers of ten at most."""
+    try:
+        return _EXACT.quantize(_EXACT.scaleb(value, -shift) if shift else value, _STEPS[digits])
+    except Inexact:
+        return None
 
 
 def with_digits(value: Decimal, digits: int) -> Decimal:

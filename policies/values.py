@@ -14,7 +14,9 @@ from policies.spelling import (
     AMOUNT_LENGTH_MAX,
     MONEY,
     duration_text,
+    exactly,
     has_digits,
+    is_plain,
     number_text,
     parse_amount_text,
     parse_date,
@@ -69,6 +71,8 @@ class Kind(Enum):
     LIST = "list"
     RECORD = "record"
     ANY = "any"  # known at run time only, and checked there
+
+    __hash__ = object.__hash__  # each member is one object; an enum's own hash is a function of the interpreter
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,17 +187,22 @@ def money_from_number(number: Decimal | int, unit: Unit, currency: str) -> Money
     value = Decimal(number) if isinstance(number, int) and abs(number) < 10**AMOUNT_LENGTH_MAX else number
     if not isinstance(value, Decimal) or not value.is_finite():
         raise ValueError("the amount is not a finite number of bounded length")
+    if not is_plain(value, AMOUNT_LENGTH_MAX):
+        _refuse_long(value)
+    shift = 0 if unit is Unit.MAJOR else digits if unit is Unit.MINOR else 3
+    if shift and not has_digits(value, 0):
+        raise ValueError(f"an amount in {unit.value} units is a whole number")
+    amount = exactly(value, digits, shift)
+    if amount is None:
+        raise ValueError(f"{currency} has no amount with more than {digits} decimal digits")
+    return Money(amount, currency)
+
+
+def _refuse_long(value: Decimal) -> None:
     spelled = value.as_tuple()
     assert isinstance(spelled.exponent, int)
     if len(spelled.digits) > AMOUNT_LENGTH_MAX or not -AMOUNT_LENGTH_MAX <= spelled.exponent <= AMOUNT_LENGTH_MAX:
         raise ValueError("the amount has too many digits")
-    shift = {Unit.MAJOR: 0, Unit.MINOR: digits, Unit.MILLI: 3}[unit]
-    if shift and not has_digits(value, 0):
-        raise ValueError(f"an amount in {unit.value} units is a whole number")
-    major = Decimal((spelled.sign, spelled.digits, spelled.exponent - shift))
-    if not has_digits(major, digits):
-        raise ValueError(f"{currency} has no amount with more than {digits} decimal digits")
-    return Money(with_digits(major, digits), currency)
 
 
 def render(value: Value, zone: tzinfo | None = None) -> str:

@@ -13,7 +13,6 @@ from policies.expressions.functions import FUNCTIONS
 from policies.expressions.lists import is_in
 from policies.expressions.operators import compare, compute, negate, words
 from policies.expressions.run import Run, expect
-from policies.expressions.scope import dotted
 from policies.expressions.syntax import (
     Arithmetic,
     Call,
@@ -60,14 +59,13 @@ def _listing(node: Listing, run: Run) -> Value:
 
 
 def _path(node: Path, run: Run) -> Value:
-    value = run.read(node.steps)
-    if node.type.kind is Kind.ANY:
+    value, declared = run.read(node.steps), node.type
+    if declared.kind is Kind.ANY:
         return value
-    name = dotted(node.steps)
-    expect(value, node.type, name)
-    if isinstance(value, tuple) and node.type.element:
+    expect(value, declared, node.steps)
+    if isinstance(value, tuple) and declared.element:
         for item in value:
-            expect(item, node.type.element, name)
+            expect(item, declared.element, node.steps)
     return value
 
 

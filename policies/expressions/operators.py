@@ -147,8 +147,11 @@ def same_kind(left: Value, right: Value) -> Kind:
     kind, other = kind_of(left), kind_of(right)
     if kind is None or kind is not other:
         raise Mismatch(f"{words(kind)} and {words(other)} do not go together")
-    if isinstance(left, Money) and isinstance(right, Money) and left.currency != right.currency:
-        raise AmountError(f"{left.currency} and {right.currency} do not mix")
+    if kind is Kind.MONEY:
+        assert isinstance(left, Money)
+        assert isinstance(right, Money)
+        if left.currency != right.currency:
+            raise AmountError(f"{left.currency} and {right.currency} do not mix")
     return kind
 
 
@@ -156,7 +159,9 @@ def compare(comparator: Comparator, left: Value, right: Value) -> bool:
     kind = same_kind(left, right)
     if kind not in (EQUATABLE if comparator in _EQUALITY else ORDERED):
         raise Mismatch(f"{words(kind)} cannot be compared with {comparator.value}")
-    if isinstance(left, Money) and isinstance(right, Money):
+    if kind is Kind.MONEY:
+        assert isinstance(left, Money)
+        assert isinstance(right, Money)
         return _COMPARE[comparator](left.amount, right.amount)
     return _COMPARE[comparator](left, right)
 

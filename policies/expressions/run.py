@@ -52,20 +52,31 @@ class Run:
 
     def read(self, steps: tuple[str, ...]) -> Value:
         """What the path names; a list where it holds `EACH`, flat where it holds several."""
-        each = False
+        return self._read_each(steps) if EACH in steps else self._read_one(steps)
+
+    def _read_one(self, steps: tuple[str, ...]) -> Value:
+        current: object = self.environment.roots
+        for index, step in enumerate(steps):
+            if type(current) is not dict and not isinstance(current, Mapping):
+                raise _no_fields(steps, index)
+            current = current.get(step)
+            self.spend()
+            if current is None or type(current) is Unreadable:
+                raise _missing(current, steps[: index + 1])
+        return self.value(current, steps)
+
+    def _read_each(self, steps: tuple[str, ...]) -> Value:
         current: list[object] = [self.environment.roots.get(steps[0])]
         for index, step in enumerate(steps):
             if index and step == EACH:
-                each = True
                 current = [item for value in current for item in self._elements(value, steps[:index])]
             elif index:
-                current = [_field(value, step, steps[: index + 1]) for value in current]
+                current = [_field(value, step, steps, index) for value in current]
             self.spend(len(current))
             for value in current:
                 if value is None or type(value) is Unreadable:
                     raise _missing(value, steps[: index + 1])
-        values = tuple(self.value(found, steps) for found in current)
-        return values if each else values[0]
+        return tuple([self.value(found, steps) for found in current])
 
     def _elements(self, value: object, steps: tuple[str, ...]) -> tuple[object, ...] | list[object]:
         if not isinstance(value, tuple | list):
@@ -103,22 +114,27 @@ class Run:
         raise EvaluationError(f"{dotted(steps)} is {words(None)}", dotted(steps))
 
 
-def expect(value: Value, declared: Type, what: str) -> None:
-    """`EvaluationError` where the value is of another kind or currency than its declaration says."""
+def expect(value: Value, declared: Type, steps: tuple[str, ...]) -> None:
+    """`EvaluationError` where the value at the path is of another kind or currency than its declaration says."""
     if declared.kind is Kind.ANY:
         return
     found = kind_of(value)
     currency = value.currency if isinstance(value, Money) else None
     if found is not declared.kind or (declared.currency and declared.currency != currency):
+        what = dotted(steps)
         raise EvaluationError(
             f"{what} is {words(found, currency)}, not {words(declared.kind, declared.currency)}", what
         )
 
 
-def _field(value: object, name: str, steps: tuple[str, ...]) -> object:
+def _field(value: object, name: str, steps: tuple[str, ...], index: int) -> object:
     if not isinstance(value, Mapping):
-        raise EvaluationError(f"{dotted(steps[:-1])} has no fields", dotted(steps))
+        raise _no_fields(steps, index)
     return value.get(name)
+
+
+def _no_fields(steps: tuple[str, ...], index: int) -> EvaluationError:
+    return EvaluationError(f"{dotted(steps[:index])} has no fields", dotted(steps[: index + 1]))
 
 
 def _missing(value: object, steps: tuple[str, ...]) -> EvaluationError:

@@ -26,6 +26,8 @@ class Comparator(Enum):
     MORE = ">"
     AT_LEAST = ">="
 
+    __hash__ = object.__hash__  # each member is one object; an enum's own hash is a function of the interpreter
+
 
 class Operator(Enum):
     ADD = "+"
