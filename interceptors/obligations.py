@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from interceptors.schema import UnusableSchemaError, violation
 from interceptors.strict_json import canonical, digest
@@ -96,30 +96,38 @@ class VoidGrant:
 
 
 Obligation: TypeAlias = "Reserve | Inject | Ask | UseConfirmation | UseGrant | VoidGrant"
+T = TypeVar("T")
 
 
 def reserve_of(decision: Decision) -> Reserve | None:
-    return next((one for one in decision.obligations if isinstance(one, Reserve)), None)
+    return _first(decision, Reserve)
 
 
 def asking_of(decision: Decision) -> Ask | None:
-    return next((one for one in decision.obligations if isinstance(one, Ask)), None)
+    return _first(decision, Ask)
 
 
 def confirmation_of(decision: Decision) -> UseConfirmation | None:
-    return next((one for one in decision.obligations if isinstance(one, UseConfirmation)), None)
+    return _first(decision, UseConfirmation)
 
 
 def grant_of(decision: Decision) -> UseGrant | None:
-    return next((one for one in decision.obligations if isinstance(one, UseGrant)), None)
+    return _first(decision, UseGrant)
 
 
 def voided_of(decision: Decision) -> VoidGrant | None:
-    return next((one for one in decision.obligations if isinstance(one, VoidGrant)), None)
+    return _first(decision, VoidGrant)
 
 
 def injection_of(decision: Decision) -> Inject | None:
-    return next((one for one in decision.obligations if isinstance(one, Inject)), None)
+    return _first(decision, Inject)
+
+
+def _first(decision: Decision, kind: type[T]) -> T | None:
+    for one in decision.obligations:
+        if isinstance(one, kind):
+            return one
+    return None
 
 
 def injecting(call: ToolCall, values: Mapping[str, Json]) -> Inject:

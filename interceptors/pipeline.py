@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from interceptors.bindings import asked_of, rules_digest
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 _NO_FACTS: Final[Facts] = {}
 _NOBODY: Final = Context(datetime.min.replace(tzinfo=UTC), tenant="")
 _NO_USAGES: Final[Usages] = {}
-_NAME_KEPT_MAX: Final = 128
 
 
 class Pipeline:
@@ -89,7 +87,7 @@ class Pipeline:
     def refuse_text(self, proposal: Proposal, cause: RefusalCause, context: Context) -> Decision:
         """The refusal of what a text says, with all that its record tells of a call."""
         refused = self.refuse(proposal, cause, context)
-        call, key = proposal.call, _folded(proposal.call.name)
+        call, key = proposal.call, folded(proposal.call.name)
         case = Case(self._policy, call, self._tools.get(key, self._unknown), key, context, _NO_FACTS)
         escalates = refused.ruling is Ruling.ESCALATE
         return replace(
@@ -100,7 +98,7 @@ class Pipeline:
         )
 
     def _decide(self, proposal: Proposal, context: Context, facts: Facts, usages: Usages) -> Decision | Needs:
-        key = _folded(proposal.call.name)
+        key = folded(proposal.call.name)
         found = self._tools.get(key, self._unknown)
         case = Case(self._policy, proposal.call, found, key, context, facts, usages, proposal.proposer)
         judged = self._judged(proposal, case)
@@ -217,7 +215,7 @@ class Pipeline:
         given = answer(cause)
         category = given.category or Category.INTERNAL
         name = proposal.call.name
-        found = self._tools.get(_folded(name), self._unknown)
+        found = self._tools.get(folded(name), self._unknown)
         return Decision(
             ruling=given.ruling,
             tool=found.tool.name if found.is_named else shown(name),
@@ -237,19 +235,12 @@ class Pipeline:
         declared = self._policy.reasons.get(reason)
         if declared is None or (context is None and any("now" in each.functions for each in declared.replies.values())):
             return None
-        key = _folded(proposal.call.name)
+        key = folded(proposal.call.name)
         prepared = self._tools.get(key, self._unknown)
         try:
             return own_text(Case(self._policy, proposal.call, prepared, key, context or _NOBODY, _NO_FACTS), reason)
         except Exception:  # noqa: BLE001 - the words for a failure must not fail
             return None
-
-
-def _folded(name: str) -> str:
-    return _kept(name) if len(name) <= _NAME_KEPT_MAX else folded(name)
-
-
-_kept: Final = lru_cache(maxsize=1_024)(folded)
 
 
 def _raised(interceptor: str, error: Exception) -> Verdict:

@@ -5,13 +5,13 @@ Mappings keep the order of the file. Tools are named as the policy spells them; 
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from policies.approvals import PassedOn, People
+from policies.folding import folded as folded  # noqa: PLC0414 - who has a policy folds names by it
 from policies.foreign import UnknownResults
 from policies.guards import ResultFormat, has_sources
 from policies.limits import Measure
@@ -312,9 +312,3 @@ class Policy:
             return True
         arguments = [argument for tool in self.tools.values() for argument in (tool.arguments or {}).values()]
         return any(map(has_sources, arguments))
-
-
-def folded(name: str) -> str:
-    """Names that differ only in case, width or separators are one tool (DESIGN 4, stage 1)."""
-    kept = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(character for character in kept if character not in "._-" and not character.isspace())

@@ -106,7 +106,7 @@ class Gate:
 
     def may_ask_again(self) -> bool:
         """Whether nothing but text was held of this leg, and the turn may go on behind it."""
-        return self._may_go_on() and all(self._calls[key].is_text for key in self._leg_calls)
+        return all(self._calls[key].is_text for key in self._leg_calls) and self._may_go_on()
 
     def receive(self, leg: int, frame: Frame) -> list[Command]:
         """One frame of a leg. Frames of a leg that is not the present one are late, and nothing."""

@@ -81,7 +81,9 @@ class Judgment:
 
     def as_recorded(self, receipt: str, escalation: str | None = None, basis: Basis | None = None) -> Judgment:
         """The same, with what the record of it made known."""
-        return replace(self, receipt=receipt, escalation=escalation, basis=basis)
+        return Judgment(
+            self.proposal, self.decision, self.revision, self.hold_ms, receipt, escalation, basis, self.instead_of
+        )
 
     @property
     def as_released(self) -> ToolCall | None:
@@ -174,18 +176,19 @@ class Judge:
             return {key: self._with(judgment, RefusalCause.STORE_DOWN, "") for key, judgment in judgments.items()}
         results: dict[Key, Judgment] = {}
         for (key, holding), done in zip(held.items(), committed[len(outcomes) :], strict=True):
-            results[key] = holding.stands(done)
-            await self._keep(results[key], scene)
+            results[key] = stands = holding.stands(done)
+            if stands.escalation is not None:
+                await self._keep(stands.escalation, stands, scene)
         return results
 
-    async def _keep(self, judgment: Judgment, scene: Scene) -> None:
+    async def _keep(self, case: str, judgment: Judgment, scene: Scene) -> None:
         """Keep the call of a case that is delivered once people approve it, before they can."""
         call, tool = judgment.proposal.call, judgment.revision.policy.tool(judgment.decision.tool)
-        if judgment.escalation is None or self.materials is None or not isinstance(call, ToolCall) or tool is None:
+        if self.materials is None or not isinstance(call, ToolCall) or tool is None:
             return
         if tool.passed_on.on_approval is OnApproval.DELIVER:
             history = scene.history if judgment.basis is None else judgment.basis.context.history
-            await self.materials.keep(judgment.escalation, call, structs.replace(scene, history=history))
+            await self.materials.keep(case, call, structs.replace(scene, history=history))
 
     async def _unless_halted(self, judgments: Mapping[Key, Judgment]) -> Mapping[Key, Judgment]:
         """The halt of the policy's `mode` is looked at again, as the operator's is: a call may be held for long."""
