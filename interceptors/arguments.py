@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FAULTS_MAX: Final = 8
 """Faults that are reported of one call; the first of them refuses it already."""
+_NESTED: Final = frozenset({Kind.LIST, Kind.RECORD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +82,14 @@ def _fields(
 
 def _value(argument: Argument, value: Json, path: str, faults: list[Fault]) -> Value | None:
     """The value, or None with a fault added."""
-    if argument.type.kind is Kind.LIST and argument.element is not None:
-        return _elements(argument.element, value, path, faults)
-    if argument.type.kind is Kind.RECORD:
-        if isinstance(value, dict):
-            return _fields(argument.fields, value, f"{path}.", faults)
-        faults.append(Fault(RefusalCause.INVALID_PARAMETER, path, "expected an object"))
-        return None
+    if argument.type.kind in _NESTED:
+        if argument.type.kind is Kind.RECORD:
+            if isinstance(value, dict):
+                return _fields(argument.fields, value, f"{path}.", faults)
+            faults.append(Fault(RefusalCause.INVALID_PARAMETER, path, "expected an object"))
+            return None
+        if argument.element is not None:
+            return _elements(argument.element, value, path, faults)
     try:
         read = read_value(value, argument.type, argument.money_unit)
         _check(argument, read)

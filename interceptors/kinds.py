@@ -27,6 +27,8 @@ class Kind(Enum):
     ANSWERED = "answered"
     HANDED_OFF = "handed_off"
 
+    __hash__ = object.__hash__  # each member is one object; an enum's own hash is a function of the interpreter
+
     @property
     def is_outcome(self) -> bool:
         """Whether it tells what left the socket, and so follows a `decided`, or a `handed_off`, of the same receipt."""
@@ -40,7 +42,10 @@ class Kind(Enum):
     @property
     def is_administrative(self) -> bool:
         """Whether it tells what operators did. Its payload is about no customer and lives as long as its record."""
-        return self in (Kind.POLICY, Kind.HALTED, Kind.RESUMED, Kind.ERASED, Kind.PRUNED)
+        return self in _ADMINISTRATIVE
+
+
+_ADMINISTRATIVE = frozenset({Kind.POLICY, Kind.HALTED, Kind.RESUMED, Kind.ERASED, Kind.PRUNED})
 
 
 class Remark(Enum):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from interceptors.usage import Usages
     from policies.model import Policy, Tool
 
+_ALLOW: Final = Ruling.ALLOW
 _NO_FACTS: Final[Facts] = {}
 _NOBODY: Final = Context(datetime.min.replace(tzinfo=UTC), tenant="")
 _NO_USAGES: Final[Usages] = {}
@@ -129,12 +130,9 @@ class Pipeline:
                 return self._broken(proposal, case.context, *verdicts, _raised(interceptor.name, error))
             if isinstance(answered, Needs):
                 return answered
-            if not answered:
-                continue
-            if case.discharges:
-                answered = tuple(map(case.passed, answered))
-            verdicts += answered
-            against += [verdict for verdict in answered if verdict.ruling is not Ruling.ALLOW]
+            if answered:
+                verdicts += map(case.passed, answered) if case.discharges else answered
+                against = [verdict for verdict in verdicts if verdict.ruling is not _ALLOW]
         if not verdicts:  # a gate that looked at nothing is broken; it allows nothing
             return self._broken(proposal, case.context)
         return despite(verdicts) if against else tuple(verdicts)

@@ -126,10 +126,10 @@ def read_money(value: Json, currency: str | None, unit: Unit) -> Money:
         money = money_from_number(number, unit, currency)
     except ValueError as error:
         raise ReadingError(str(error)) from None
-    exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int) or exponent > 0:
+    text = str(number)
+    if "E+" in text:
         raise ReadingError("an amount of money is spelled without an exponent")
-    if exponent < 0 and unit is not Unit.MAJOR:
+    if unit is not Unit.MAJOR and ("." in text or "E" in text):
         raise ReadingError(f"an amount in {unit.value} units is a whole number")
     return money
 

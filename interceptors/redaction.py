@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from interceptors.arguments import is_sound
 from interceptors.calls import ToolCall
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from interceptors.calls import Json
     from interceptors.case import Case
     from policies.model import Argument
+
+_TYPED: Final = frozenset({Kind.BOOLEAN, Kind.NUMBER, Kind.MONEY, Kind.DATE, Kind.TIMESTAMP})
 
 
 def stored(case: Case) -> Json:
@@ -40,17 +42,12 @@ def redacted(declared: Mapping[str, Argument] | None, given: Mapping[str, Json],
 def _one(argument: Argument | None, value: Json, is_read: bool) -> Json:
     if argument is None or value is None:
         return _untyped(value)
-    match argument.type.kind:
-        case Kind.LIST if isinstance(value, list) and argument.element is not None:
-            return [_one(argument.element, item, is_read) for item in value]
-        case Kind.RECORD if isinstance(value, dict):
-            return {shown(name): _one(argument.fields.get(name), item, is_read) for name, item in value.items()}
-        case Kind.STRING:
-            is_bound = argument.pattern is not None or bool(argument.one_of)
-        case Kind.BOOLEAN | Kind.NUMBER | Kind.MONEY | Kind.DATE | Kind.TIMESTAMP:
-            is_bound = True
-        case _:
-            is_bound = False
+    kind = argument.type.kind
+    if isinstance(value, list) and kind is Kind.LIST and argument.element is not None:
+        return [_one(argument.element, item, is_read) for item in value]
+    if isinstance(value, dict) and kind is Kind.RECORD:
+        return {shown(name): _one(argument.fields.get(name), item, is_read) for name, item in value.items()}
+    is_bound = kind in _TYPED or (kind is Kind.STRING and (argument.pattern is not None or bool(argument.one_of)))
     return value if is_bound and (is_read or is_sound(argument, value)) else _untyped(value)
 
 

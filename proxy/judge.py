@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from proxy.policy_source import PolicySource, Revision
     from proxy.wire.events import Key
 
+_ALLOW = Ruling.ALLOW
+
 
 class Scene(msgspec.Struct, frozen=True):
     """Who and what an exchange is about. `subject` is a keyed digest, empty where there is none."""
@@ -77,7 +79,7 @@ class Judgment:
 
     @property
     def is_allowed(self) -> bool:
-        return self.decision.ruling is Ruling.ALLOW
+        return self.decision.ruling is _ALLOW
 
     def as_recorded(self, receipt: str, escalation: str | None = None, basis: Basis | None = None) -> Judgment:
         """The same, with what the record of it made known."""

@@ -27,7 +27,7 @@ from policies.expressions.syntax import (
     Not,
     Path,
 )
-from policies.values import Kind, Value, kind_of
+from policies.values import Value, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,8 +60,6 @@ def _listing(node: Listing, run: Run) -> Value:
 
 def _path(node: Path, run: Run) -> Value:
     value, declared = run.read(node.steps), node.type
-    if declared.kind is Kind.ANY:
-        return value
     expect(value, declared, node.steps)
     if isinstance(value, tuple) and declared.element:
         for item in value:

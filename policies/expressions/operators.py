@@ -85,6 +85,7 @@ _COMPARE: Mapping[Comparator, Callable[[Any, Any], bool]] = {
     Comparator.MORE: operator.gt,
     Comparator.AT_LEAST: operator.ge,
 }
+_MONEY = Kind.MONEY  # an attribute of an enum's class is looked up by a function of the interpreter
 _EQUALITY = frozenset({Comparator.EQUAL, Comparator.UNEQUAL})
 
 
@@ -147,7 +148,7 @@ def same_kind(left: Value, right: Value) -> Kind:
     kind, other = kind_of(left), kind_of(right)
     if kind is None or kind is not other:
         raise Mismatch(f"{words(kind)} and {words(other)} do not go together")
-    if kind is Kind.MONEY:
+    if kind is _MONEY:
         assert isinstance(left, Money)
         assert isinstance(right, Money)
         if left.currency != right.currency:
@@ -159,7 +160,7 @@ def compare(comparator: Comparator, left: Value, right: Value) -> bool:
     kind = same_kind(left, right)
     if kind not in (EQUATABLE if comparator in _EQUALITY else ORDERED):
         raise Mismatch(f"{words(kind)} cannot be compared with {comparator.value}")
-    if kind is Kind.MONEY:
+    if kind is _MONEY:
         assert isinstance(left, Money)
         assert isinstance(right, Money)
         return _COMPARE[comparator](left.amount, right.amount)

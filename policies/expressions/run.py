@@ -116,11 +116,11 @@ class Run:
 
 def expect(value: Value, declared: Type, steps: tuple[str, ...]) -> None:
     """`EvaluationError` where the value at the path is of another kind or currency than its declaration says."""
-    if declared.kind is Kind.ANY:
-        return
     found = kind_of(value)
     currency = value.currency if isinstance(value, Money) else None
-    if found is not declared.kind or (declared.currency and declared.currency != currency):
+    if found is declared.kind and (not declared.currency or declared.currency == currency):
+        return
+    if declared.kind is not Kind.ANY:
         what = dotted(steps)
         raise EvaluationError(
             f"{what} is {words(found, currency)}, not {words(declared.kind, declared.currency)}", what

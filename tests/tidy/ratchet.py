@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # By path, in lines.
 MODULES: dict[str, int] = {
-    "policies/model.py": 320,
+    "policies/model.py": 314,
     "proxy/exchange.py": 376,
     "proxy/gate.py": 397,
     "proxy/listener.py": 348,
