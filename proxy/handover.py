@@ -59,7 +59,8 @@ class HandOver:
         scene = structs.replace(self._scene, heard={}, proposer=Proposer.GATE)
         judged = await self._judge.decide(calls, scene)
         return {
-            key: replace(each, decision=_alone(each.decision), instead_of=recorded[key]) for key, each in judged.items()
+            key: structs.replace(each, decision=_alone(each.decision), instead_of=recorded[key])
+            for key, each in judged.items()
         }
 
     def _becomes(self, judgment: Judgment) -> EscalateWith | None:

@@ -111,4 +111,4 @@ def _pending(judgment: Judgment) -> Judgment:
     said = replace(
         decision, message=decision.message + told, next=RESUME, reply=f"{decision.reply} ({judgment.escalation})"
     )
-    return replace(judgment, decision=said)
+    return structs.replace(judgment, decision=said)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -64,8 +64,7 @@ class Scene(msgspec.Struct, frozen=True):
     )  # refusals that the model has heard, by call
 
 
-@dataclass(frozen=True, slots=True)
-class Judgment:
+class Judgment(msgspec.Struct, frozen=True):
     """A decision on one call and the revision that made it; after `record`, with its receipt."""
 
     proposal: Proposal
@@ -83,9 +82,7 @@ class Judgment:
 
     def as_recorded(self, receipt: str, escalation: str | None = None, basis: Basis | None = None) -> Judgment:
         """The same, with what the record of it made known."""
-        return Judgment(
-            self.proposal, self.decision, self.revision, self.hold_ms, receipt, escalation, basis, self.instead_of
-        )
+        return structs.replace(self, receipt=receipt, escalation=escalation, basis=basis)
 
     @property
     def as_released(self) -> ToolCall | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from interceptors.calls import Proposer
 from interceptors.causes import RefusalCause
@@ -85,7 +86,7 @@ class Holding:
         answer = pipeline.decide(made.proposal, basis.context, basis.facts, {**basis.usages, **usages})
         if isinstance(answer, Needs):  # the same call asks the same questions
             answer = pipeline.refuse(made.proposal, RefusalCause.RAISED)
-        self.anew = replace(made, decision=answer)
+        self.anew = structs.replace(made, decision=answer)
         return self._entry(self.anew)
 
     def _entry(self, judgment: Judgment) -> Entry:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
     from proxy.store.handoffs import Handed, HandoffDraft
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseDraft:
+class ReleaseDraft(msgspec.Struct, frozen=True, kw_only=True):
     """An allowed call, to be found again by what comes back for it. `argument_digest`: of what is to leave."""
 
     receipt: str
@@ -78,8 +79,7 @@ class Granting:
     anew: Callable[[], Entry]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One record to write. While the operator's halt is in force `when_halted`, if given, is written in its place.
 
     A function gives it where making it each time would cost: the writing thread calls it, if the halt is in force.
@@ -103,8 +103,7 @@ class Entry:
     handoff: HandoffDraft | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(msgspec.Struct, frozen=True):
     """On the disk. `halted`: `when_halted` was written, so the decision it stands for is the one that holds.
 
     `anew`: the entry of another decision was written, on what was used by then. `reservation` is what the call holds.

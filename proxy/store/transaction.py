@@ -6,9 +6,12 @@ other threads, and one statement writes many rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import structs
 
 from interceptors.chain import DIGEST, SCHEMA, Head, canonical, commit_to, next_head, stamp, start
 from interceptors.receipts import Decided, HandedOff, subject_of
@@ -48,8 +51,7 @@ _IN_FORCE = "SELECT 1 FROM halts WHERE resumed_at IS NULL LIMIT 1"
 _SEEN_FIRST = "SELECT (SELECT max(id) FROM records), EXISTS (SELECT 1 FROM halts WHERE resumed_at IS NULL)"
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedRecord:
+class PreparedRecord(msgspec.Struct, frozen=True):
     """All of a record that does not depend on its place in the chain."""
 
     kind: str
@@ -62,8 +64,7 @@ class PreparedRecord:
     expires_from: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True):
     """An entry whose record is known to have canonical bytes, so that it cannot fail the others of its batch."""
 
     record: PreparedRecord
@@ -169,7 +170,7 @@ class Transaction:
             entry = reserving.anew(now_used)
             if entry.reserving is not None and entry.reserving.obligation.rests_on != now_used:
                 raise StoreError("a decision rests on something else than what is used")
-            return replace(self.write(prepare_entry(entry), naming), anew=True)
+            return structs.replace(self.write(prepare_entry(entry), naming), anew=True)
         if (instead := self._unanswered(prepared.entry, naming)) is not None:
             return instead
         draft = prepared.entry.release
@@ -197,7 +198,7 @@ class Transaction:
     def _instead(self, entry: Entry, key: SubjectKey) -> Committed:
         if entry.confirming is not None or entry.granting is not None:
             raise StoreError("a decision rests on an answer that is gone")
-        return replace(self.write(prepare_entry(entry), key), anew=True)
+        return structs.replace(self.write(prepare_entry(entry), key), anew=True)
 
     def _release(self, draft: ReleaseDraft, held: Reserved | None) -> None:
         self._releases.append(release_row(draft, held))
