@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import re2
@@ -16,7 +17,7 @@ from interceptors.strict_json import StrictJsonError, parse
 from policies.model import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from interceptors.calls import Json
 
@@ -62,17 +63,19 @@ def text_call(text: str, known: Container[str]) -> TextCall | None:
     tagged = _TAGGED.search(sound) if "<" in sound or "[" in sound else None  # each of its shapes begins so
     if tagged is not None:
         return TextCall(CallShape.TAG, _named(sound[tagged.start() :], known))
-    named = (_named_by(part, known) for part in _objects(sound))
-    tool = next(filter(None, named), "")
-    return TextCall(CallShape.JSON, tool) if tool else None
+    for part in _objects(sound):
+        if tool := _named_by(part, known):
+            return TextCall(CallShape.JSON, tool)
+    return None
 
 
-def _objects(text: str) -> Iterator[str]:
+def _objects(text: str) -> Iterable[str]:
     """What may be JSON: the text as a whole, and what stands behind the marks of fences."""
-    if _is_json(text):
-        yield text
-    if "```" not in text and "~~~" not in text:
-        return
+    whole = (text,) if _is_json(text) else ()
+    return chain(whole, _fenced(text)) if "```" in text or "~~~" in text else whole
+
+
+def _fenced(text: str) -> Iterator[str]:
     ends = [match.span() for match in _FENCE.finditer(text)]
     for (_, begun), (until, _) in zip(ends, [*ends[1:], (len(text), 0)], strict=True):
         if _is_json(part := text[begun:until]):

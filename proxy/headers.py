@@ -137,7 +137,7 @@ def headers_down(raw: Sequence[tuple[bytes, bytes]]) -> Pairs:
 
 def asks_for_upgrade(headers: RequestHeaders) -> bool:
     """Whether the client wants another protocol on this connection, which nothing here could read."""
-    return headers.get("upgrade") is not None or "upgrade" in _named_by_connection(headers.every("connection"))
+    return "upgrade" in headers.by_name or "upgrade" in _named_by_connection(headers.every("connection"))
 
 
 # Clients and providers send the same few names each time, so what they mean is worked out once.
@@ -191,7 +191,7 @@ def _refuse_disguise(lower: str, reserved: frozenset[str] | set[str]) -> None:
 
 
 def _refuse_connection(headers: RequestHeaders, session_header: str | None) -> None:
-    if not headers.every("connection"):
+    if "connection" not in headers.by_name:
         return
     end_to_end = (SINGLE - HOP_BY_HOP) | ({session_header} if session_header else set())
     for token in sorted(_named_by_connection(headers.every("connection"))):

@@ -197,7 +197,9 @@ def _told(time: datetime, line: ExchangeLine) -> dict[str, object]:
         if not value:
             if name in _ALWAYS or (name == "hold_ms" and value is not None):
                 found[name] = value
-        elif isinstance(value, int) or (isinstance(value, str) and len(value) <= TEXT_LENGTH_MAX and value.isascii()):
+        elif isinstance(value, str):
+            found[name] = value if len(value) <= TEXT_LENGTH_MAX and value.isascii() else _bounded(value)
+        elif isinstance(value, int):
             found[name] = value
         else:
             found[name] = _bounded(value)

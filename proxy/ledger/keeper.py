@@ -80,7 +80,8 @@ class Ledger:
         Raises:
             envelope.EnvelopeError: its messages cannot be read.
         """
-        body = await self.items.known(dialect, body, tenant, asker.subject)
+        if dialect.continuation.references is not None:
+            body = await self.items.known(dialect, body, tenant, asker.subject)
         is_sealed = may_be_sealed(body)
         try:
             if not is_sealed and self._vault.is_empty():

@@ -155,6 +155,8 @@ class ChatCalls:
         """The end of a choice: its calls are complete; by the token limit, the last one was cut off."""
         choice = self._choice(index)
         choice.finished = True
+        if not choice.slots:
+            return []
         slots = [slot for slot in choice.slots if self._assembler.state(slot) is State.OPEN]
         ends = {slots[-1], choice.last} if cut and slots else set()
         cut_off = [slot for slot in slots if slot in ends]  # of interleaved calls either may be the one that was cut

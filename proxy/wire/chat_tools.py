@@ -50,7 +50,7 @@ _OFF: Final = (b"null", b"false")
 
 def request_tools(raw: Mapping[str, bytes]) -> DeclaredTools:
     """`raw` are the members of the request."""
-    return _request_tools(tuple(raw.get(member, b"null") for member in _READ), model_hands(raw))
+    return _request_tools(tuple([raw.get(member, b"null") for member in _READ]), model_hands(raw))
 
 
 @kept

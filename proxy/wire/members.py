@@ -34,6 +34,4 @@ def may_mention(body: bytes, *words: bytes) -> bool:
 
 def is_misspelled(members: Iterable[str], names: frozenset[str]) -> bool:
     """Whether one of `members` is none of `names` and would be, were case no matter. `names` are in lower case."""
-    return not names.issuperset(members) and any(
-        member not in names and member.casefold() in names for member in members
-    )
+    return not names.isdisjoint([member.casefold() for member in members if member not in names])
