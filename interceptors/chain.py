@@ -83,6 +83,7 @@ def _plain(value: object) -> object:
 
 
 _ENCODER = msgspec.json.Encoder(order="sorted", decimal_format="number", enc_hook=_plain)
+_HEADERS = msgspec.json.Encoder()
 
 
 def canonical(record: Record) -> bytes:
@@ -143,7 +144,8 @@ def next_head(after: Head, *, kind: str, receipt: str, time: str, commitment: st
 
 
 def _hash(header: dict[str, str | int]) -> str:
-    return hashlib.sha256(_LINK_DOMAIN + _ENCODER.encode(header)).hexdigest()
+    """Of the header's canonical form: it is made with its keys in their order."""
+    return hashlib.sha256(_LINK_DOMAIN + _HEADERS.encode(header)).hexdigest()
 
 
 def start(writer: str) -> Head:

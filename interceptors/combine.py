@@ -12,6 +12,7 @@ from policies.model import Category, Ruling
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_ALLOW: Final = Ruling.ALLOW  # an attribute of an enum's class is looked up by a function of the interpreter
 _RULINGS: Final = {Ruling.FORBID: 0, Ruling.ESCALATE: 1, Ruling.CLARIFY: 2, Ruling.ALLOW: 3}
 # Which of several reasons speaks: whose data it is comes first, so that nothing is told of another's record; what can
 # never be cured comes before what a retry may cure.
@@ -73,5 +74,5 @@ def combine(verdicts: Iterable[Verdict], categories: Mapping[str, Category]) -> 
             verdict.detail,
         )
 
-    against = [verdict for verdict in verdicts if verdict.ruling is not Ruling.ALLOW]
+    against = [verdict for verdict in verdicts if verdict.ruling is not _ALLOW]
     return min(against, key=rank) if against else NOTHING_AGAINST

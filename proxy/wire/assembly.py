@@ -25,6 +25,8 @@ class State(Enum):
     CONFIRMED = auto()
     CUT = auto()
 
+    __hash__ = object.__hash__  # each member is one object; an enum's own hash is a function of the interpreter
+
 
 class Step(Enum):
     START = auto()  # the first material of a call
@@ -32,6 +34,8 @@ class Step(Enum):
     END = auto()  # the dialect's mark that it is whole
     CONFIRM = auto()  # something followed that shows it was not cut off
     CUT = auto()  # the token limit or the end of the stream came first
+
+    __hash__ = object.__hash__  # each member is one object; an enum's own hash is a function of the interpreter
 
 
 class StepError(Exception):
