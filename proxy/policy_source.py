@@ -225,24 +225,24 @@ class _Look:
     a modification can.
     """
 
-    paths: tuple[Path, ...]
+    paths: tuple[str, ...]
     found: tuple[tuple[int, int, int, int] | None, ...]
 
     @classmethod
     def at(cls, paths: tuple[Path, ...]) -> _Look:
-        paths = tuple(dict.fromkeys(paths))
-        return cls(paths, tuple(map(_stat, paths)))
+        names = tuple(dict.fromkeys(map(os.fspath, paths)))
+        return cls(names, tuple(map(_stat, names)))
 
     def without(self, path: Path) -> _Look:
         """The same look, which asks for one path less each time."""
-        kept = [(each, found) for each, found in zip(self.paths, self.found, strict=True) if each != path]
+        kept = [(each, found) for each, found in zip(self.paths, self.found, strict=True) if each != str(path)]
         return _Look(tuple(each for each, _ in kept), tuple(found for _, found in kept))
 
     def is_past(self) -> bool:
         return self.found != tuple(map(_stat, self.paths))
 
 
-def _stat(path: Path) -> tuple[int, int, int, int] | None:
+def _stat(path: str) -> tuple[int, int, int, int] | None:
     try:
         found = os.stat(path)  # noqa: PTH116 - half the time of Path.stat, and asked before each decision
     except OSError:

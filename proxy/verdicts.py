@@ -78,7 +78,7 @@ class Verdicts:
     def recording(self, keys: Sequence[Key]) -> asyncio.Task[dict[Key, Judgment]]:
         """Begin to write these decisions down. Whoever stops waiting for it does not take it back."""
         judged = {key: self._judgments[key] for key in keys if not self._spoken.waits(key)}
-        self._recording = asyncio.ensure_future(self._record(judged))
+        self._recording = asyncio.create_task(self._record(judged))
         return self._recording
 
     def in_steps(self, keys: Sequence[Key]) -> tuple[Sequence[Key], Sequence[Key]]:
