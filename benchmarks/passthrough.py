@@ -1,4 +1,4 @@
-"""What the gate is measured against: a reverse proxy that decides nothing, with the same library, loop and settings.
+"""What the gate is measured against: a reverse proxy that decides nothing, as one would write it with aiohttp.
 
 It reads the request's body whole, as any proxy must that wants its length, and passes the answer on as it comes.
 """

@@ -13,6 +13,7 @@ import msgspec
 
 from proxy import bodies, headers
 from proxy.credentials import SignedError, presented, refuse_signature, replaced
+from proxy.http1.hub import MalformedBodyError
 from proxy.identity import Caller, UnknownCredentialError, identify
 from proxy.session_header import SessionHeaderError
 from proxy.sessions import conversation_of
@@ -25,11 +26,10 @@ from proxy.wire.dialect import Fault
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aiohttp import web
-
     from interceptors.calls import Json
     from proxy import routes
     from proxy.headers import RequestHeaders
+    from proxy.http1.requests import Request
     from proxy.policy_source import Revision
     from proxy.services import Holding, Services
     from proxy.wire.dialect import RequestView
@@ -59,7 +59,7 @@ class Admission:
     def __init__(self, services: Services) -> None:
         self._with = services
 
-    def head(self, request: web.BaseRequest) -> RequestHeaders:
+    def head(self, request: Request) -> RequestHeaders:
         try:
             fields = headers.read_request_headers(request.raw_headers, session_header=self._session_header)
         except headers.HeadersRefusedError as error:
@@ -99,7 +99,7 @@ class Admission:
         return Asking(caller, claims, subject, revision)
 
     async def body(
-        self, request: web.BaseRequest, fields: RequestHeaders, holding: Holding, deadline: float
+        self, request: Request, fields: RequestHeaders, holding: Holding, deadline: float
     ) -> tuple[bytes, bool]:
         """The body without its content encoding, and whether it had one; `holding` is told what it takes."""
         self._take(holding, request.content_length or 0)
@@ -121,18 +121,21 @@ class Admission:
         self._take(holding, len(body))
         return body, encoding is not None
 
-    async def _arriving(self, request: web.BaseRequest, holding: Holding, deadline: float) -> bytes:
+    async def _arriving(self, request: Request, holding: Holding, deadline: float) -> bytes:
         parts: list[bytes] = []
         size = 0
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
-                while chunk := await request.content.readany():
-                    parts.append(chunk)
-                    size += len(chunk)
+                while await request.content.some():
+                    came = request.content.take()
+                    parts += came
+                    size += sum(map(len, came))
                     self._bound(size, holding)
         except TimeoutError:
             message = "the request did not arrive within exchange_ms_max"
             raise RefusedError(Fault.INVALID_REQUEST, "slow_body", message) from None
+        except MalformedBodyError:
+            raise RefusedError(Fault.INVALID_REQUEST, "malformed_body", "the body's framing is broken") from None
         return b"".join(parts)
 
     def _bound(self, size: int, holding: Holding) -> None:

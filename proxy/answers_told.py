@@ -15,8 +15,7 @@ from proxy.wire.dialect import Fault
 from proxy.wire.told import KeepsAnswers, Told
 
 if TYPE_CHECKING:
-    from aiohttp import web
-
+    from proxy.http1.requests import Request
     from proxy.passage import Passage
     from proxy.services import Services
     from proxy.store.handoffs import Handed
@@ -34,9 +33,7 @@ class AnswersTold:
         self._dialect = dialect
         self._passage = passage
 
-    async def send(
-        self, request: web.BaseRequest, body: bytes, handed: Handed, asked: str, receipt: str
-    ) -> web.StreamResponse:
+    async def send(self, request: Request, body: bytes, handed: Handed, asked: str, receipt: str) -> None:
         """`asked` names what the request says, to the last byte of its messages: who goes on with this answer goes on
         with that.
 
@@ -48,7 +45,7 @@ class AnswersTold:
         name = self._with.store.name(f"told\0{asked}\0{handed.time.isoformat()}")[:_NAME_LENGTH]
         told = Told(handed.reply, view.model, name, int(handed.time.timestamp()), body)
         await self._keep(told)
-        down = Downstream(request, self._dialect, streamed=view.streamed)
+        down = Downstream(request.answer, self._dialect, streamed=view.streamed)
         down.put(self._dialect.told(told, view.streamed))
         kind = self._dialect.framing.content_type if view.streamed else "application/json"
         try:
@@ -57,8 +54,6 @@ class AnswersTold:
             summary.ending = Ending.CLIENT_LOST
         summary.bytes_down = down.bytes
         self._tell(receipt, handed.reply, is_lost=summary.ending is Ending.CLIENT_LOST)
-        assert down.response is not None, "it was sent, or its client was lost on the way"
-        return down.response
 
     async def _keep(self, told: Told) -> None:
         if not isinstance(self._dialect, KeepsAnswers) or (answer := self._dialect.kept(told)) is None:

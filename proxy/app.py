@@ -8,12 +8,9 @@ import signal
 import sys
 import time
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
-
-from aiohttp import web
+from typing import TYPE_CHECKING, TypeVar
 
 from interceptors.receipts import PolicyChanged
-from proxy.accepting import OrderlySite
 from proxy.admin.access import Persons, first_owner, remove_address, write_address
 from proxy.admin.app import Collaborators, admin_app
 from proxy.admin.decide import Deciding
@@ -28,6 +25,7 @@ from proxy.environment import Environment, process_environment
 from proxy.expiry import expire_held
 from proxy.identity import tenant_key
 from proxy.listener import Listener
+from proxy.listening import Admin, Agents
 from proxy.logs import Event, Logs, capture_libraries
 from proxy.metrics import Metrics
 from proxy.outcomes import Outcomes
@@ -35,7 +33,6 @@ from proxy.policy_source import PolicySource, Revision, revision_loader
 from proxy.policy_texts import keep_texts
 from proxy.retention import end_retentions
 from proxy.services import Services
-from proxy.settings import Address, Settings
 from proxy.settling import Settling
 from proxy.signed_cases import SignedCases
 from proxy.store import Entry, Store, new_receipt_id, open_store
@@ -45,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from proxy.courier import Courier
+    from proxy.settings import Settings
 
-_KEEPALIVE_SECONDS = 75
 _LOG_LINGER_SECONDS = 0.05
 
 
@@ -87,7 +84,7 @@ async def _run(settings: Settings, connected: Connected, store: Store, environme
         listener = Listener(services)
         stopping = _stop_signal()
         admin = await _start_admin(stack, settings, connected, services, made.courier, lambda: listener.is_draining)
-        agents = await _start(stack, _agent_runner(listener, settings), settings.listen)
+        agents = await _start(stack, Agents(listener, settings))
         gc.collect()
         gc.freeze()  # what serves all requests need not be walked again and again: a whole collection halts the loop
         sweeps = (
@@ -153,50 +150,13 @@ def _name(policy: PolicySource) -> str:
     return policy.last().revision.policy.name
 
 
-class _Site:
-    """A listener that stands."""
-
-    def __init__(self, runner: web.BaseRunner, address: Address) -> None:
-        self._runner = runner
-        self.address = address
-
-    async def stop(self) -> None:
-        """Refuse new connections, let open exchanges end within the drain limit, then close."""
-        await self._runner.cleanup()
+Listening = TypeVar("Listening", Agents, Admin)
 
 
-async def _start(stack: AsyncExitStack, runner: web.BaseRunner, address: Address) -> _Site:
-    await runner.setup()
-    stack.push_async_callback(runner.cleanup)
-    await OrderlySite(runner, address.host, address.port).start()
-    return _Site(runner, Address(address.host, runner.addresses[0][1]))
-
-
-def _server_options(settings: Settings) -> dict[str, Any]:
-    limits = settings.limits
-    return {
-        "access_log": None,
-        "handler_cancellation": True,  # a client that leaves must end its exchange in a receipt
-        "auto_decompress": False,
-        "keepalive_timeout": _KEEPALIVE_SECONDS,
-        "max_line_size": limits.header_bytes_max,
-        "max_field_size": limits.header_bytes_max,
-        "max_headers": limits.headers_max,
-    }
-
-
-def _agent_runner(listener: Listener, settings: Settings) -> web.BaseRunner:
-    """Without a router: routes are matched by `routes`, exactly, and nothing stands before it.
-
-    `Expect: 100-continue` is answered only by the response: nothing is promised before the head was looked at.
-    """
-    server = web.Server(listener.handle, **_server_options(settings))
-    return web.ServerRunner(server, handle_signals=False, shutdown_timeout=settings.limits.drain_ms_max / 1000)
-
-
-def _admin_runner(app: web.Application, settings: Settings) -> web.BaseRunner:
-    options = _server_options(settings)
-    return web.AppRunner(app, handle_signals=False, shutdown_timeout=settings.limits.drain_ms_max / 1000, **options)
+async def _start(stack: AsyncExitStack, listening: Listening) -> Listening:
+    stack.push_async_callback(listening.stop)
+    await listening.start()
+    return listening
 
 
 async def _start_admin(
@@ -206,7 +166,7 @@ async def _start_admin(
     services: Services,
     courier: Courier,
     is_draining: Callable[[], bool],
-) -> _Site:
+) -> Admin:
     persons = connected.persons or (await asyncio.to_thread(first_owner, settings.state),)
     collaborators = Collaborators(
         persons=Persons(persons),
@@ -224,7 +184,7 @@ async def _start_admin(
     )
     app = admin_app(collaborators)
     add_console(app, collaborators)
-    site = await _start(stack, _admin_runner(app, settings), settings.admin.listen)
+    site = await _start(stack, Admin(app, settings))
     await asyncio.to_thread(write_address, settings.state, site.address)
     stack.push_async_callback(asyncio.to_thread, remove_address, settings.state, site.address)
     return site

@@ -11,9 +11,6 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
-import aiohttp
-from aiohttp import web
-
 from interceptors.causes import RefusalCause
 from interceptors.receipts import AbortCause
 from proxy.downstream import ClientLostError, Downstream, NoBodyError
@@ -45,6 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from proxy.headers import Pairs
+    from proxy.http1.answers import Answer
+    from proxy.http1.requests import Answering
     from proxy.judge import Judge, Scene
     from proxy.limits import Limits
     from proxy.onward import Onward
@@ -70,8 +69,8 @@ class Exchange:
 
     def __init__(
         self,
-        request: web.BaseRequest,
-        upstream: aiohttp.ClientResponse,
+        answer: Answering,
+        upstream: Answer,
         headers: Pairs,
         first: bytes = b"",
         *,
@@ -104,13 +103,13 @@ class Exchange:
         )
         if onward.last_mark:
             self._gate.seal(onward.last_mark)
-        self._down = Downstream(request, dialect, streamed=streamed)
+        self._down = Downstream(answer, dialect, streamed=streamed)
         is_free = not waits and not revision.together
         inline = inline_wait(dialect, judge, scene, limits, deadline, can_wait=streamed and is_free)
         self._verdicts = Verdicts(judge, scene, texts, inline, HandOver(judge, scene, can=is_free))
         self.summary = Summary(status=upstream.status, judgments=self._verdicts.taken, remarks=self._verdicts.remarks)
 
-    async def run(self) -> web.StreamResponse:
+    async def run(self) -> None:
         """Never raises but for cancellation: whatever breaks is recorded, and the client hears it in its dialect."""
         try:
             await guarded(self._run_stream() if self._streamed else self._run_body(), self._broke)
@@ -122,13 +121,11 @@ class Exchange:
             self._verdicts.listened(self._hearing.said)
             self._verdicts.close()
             self.summary.bytes_down = self._down.bytes
-        assert self._down.response is not None
-        return self._down.response
 
     async def _broke(self, error: Exception) -> None:
         if isinstance(error, ClientLostError):
             await self._abort(AbortCause.CLIENT_LOST, Ending.CLIENT_LOST)
-        elif isinstance(error, (aiohttp.ClientError, OSError)):
+        elif isinstance(error, OSError):
             await self._abort(AbortCause.UPSTREAM_LOST, Ending.UPSTREAM_LOST)
             await self._fail(Fault.UPSTREAM_FAILED, "the provider's answer was cut off")
         else:
@@ -156,7 +153,7 @@ class Exchange:
             leg = self._leg
             try:
                 await self._pump_leg(leg)
-            except (aiohttp.ClientError, OSError):
+            except OSError:
                 if not (back := self._gate.leg_broke()):
                     raise
                 await self._carry_out(back)
@@ -190,7 +187,7 @@ class Exchange:
             leg = self._leg
             try:
                 body = await self._read_body()
-            except (NoBodyError, aiohttp.ClientError, OSError) as error:
+            except (NoBodyError, OSError) as error:
                 if back := self._gate.leg_broke():
                     await self._carry_out(back)
                     break
@@ -253,7 +250,7 @@ class Exchange:
                         raise
                     await self._keep_alive()
             return await self._upstream.content.readany()
-        except (aiohttp.ClientError, OSError):
+        except OSError:
             if self._gate.has_ended:
                 return b""  # everything was said: how the connection ends then says nothing
             raise
@@ -372,5 +369,5 @@ class Exchange:
             await asyncio.shield(self._verdicts.abandon(keys, self._gate.call, cause))
 
     async def _fail(self, fault: Fault, message: str) -> None:
-        self.summary.status = fault.value if self._down.response is None else self.summary.status
+        self.summary.status = fault.value if not self._down.has_begun else self.summary.status
         await self._down.fail(fault, message)

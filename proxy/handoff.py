@@ -30,13 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from aiohttp import web
-
     from interceptors.context import FactKey, FactResult
     from interceptors.person_wanted import Wanted
     from policies.handoff import Handoff
     from proxy.admission import Asking
     from proxy.handoff_places import Places
+    from proxy.http1.requests import Request
     from proxy.passage import Passage
     from proxy.services import Services
     from proxy.wire.dialect import Dialect
@@ -63,10 +62,8 @@ class Handoffs:
 
     services: Services
 
-    async def answered(
-        self, request: web.BaseRequest, dialect: Dialect, body: bytes, passage: Passage
-    ) -> web.StreamResponse | None:
-        """The answer to a customer who asks for a person; None where nobody does.
+    async def answered(self, request: Request, dialect: Dialect, body: bytes, passage: Passage) -> bool:
+        """Answers a customer who asks for a person; False where nobody does.
 
         Raises:
             RefusedError: it cannot be recorded at present, so that nothing leaves.
@@ -75,15 +72,16 @@ class Handoffs:
         assert asking is not None, "who asks is known before anything is read"
         handoff = asking.revision.policy.people.handoff
         if handoff is None or not passage.view.is_turn or _is_autonomous(asking):
-            return None
+            return False
         found = await self._wanted(dialect, body, passage, asking, handoff)
         if found is None:
-            return None
+            return False
         handed = await self._handed(found, dialect, passage, asking)
         passage.receipts.append(found.receipt)
         passage.handed_off = f"handoff:{found.wanted.language}:{handed.escalation or 'full'}"
         told = AnswersTold(self.services, dialect, passage)
-        return await told.send(request, body, handed, found.places.exactly, found.receipt)
+        await told.send(request, body, handed, found.places.exactly, found.receipt)
+        return True
 
     async def _wanted(
         self, dialect: Dialect, body: bytes, passage: Passage, asking: Asking, handoff: Handoff

@@ -7,16 +7,14 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
-import aiohttp
-from aiohttp import web
-from multidict import CIMultiDict
-
 from interceptors.history import EMPTY
 from interceptors.receipts import Refused
 from proxy import headers, routes
 from proxy.admission import Admission, Asking, RefusedError
+from proxy.downstream import error_reply
 from proxy.exchange import Exchange, guarded
 from proxy.handoff import Handoffs
+from proxy.http1.requests import Reply
 from proxy.judge import Scene
 from proxy.logs import Event
 from proxy.onward import Onward
@@ -31,14 +29,15 @@ from proxy.summary import Ending
 from proxy.texts import text_rules
 from proxy.upstream import target
 from proxy.wire import envelope
-from proxy.wire.dialect import Dialect, Fault, RequestView, error_headers
+from proxy.wire.dialect import Dialect, Fault, RequestView
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interceptors.receipts import Record
+    from proxy.http1.answers import Answer
+    from proxy.http1.requests import Answering, Request
 
-_PASS_CHUNK_BYTES = 64 * 1024
 _PATHS_KEPT, _PATH_KEPT_MAX = 512, 256
 _RETRYABLE = frozenset({Fault.OVERLOADED, Fault.UPSTREAM_FAILED, Fault.UPSTREAM_TIMEOUT})
 
@@ -58,16 +57,16 @@ class Listener:
         services = self._with
         return routes.route(method, raw_path, provider, services.connected.upstreams, services.settings.pass_through)
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def handle(self, request: Request) -> Reply | None:
         if request.method == "HEAD" and request.raw_path == "/":
-            return web.Response(status=200)
-        provider = routes.provider_of(request.headers)
+            return Reply(200)
+        provider = routes.provider_of(request.fields)
         route = self._kept_route if len(request.raw_path) <= _PATH_KEPT_MAX else self._route
         way = route(request.method, request.raw_path, provider)
         passage = Passage(self._new_id(), request.method, time.monotonic(), way.dialect)
         self._with.metrics.exchange_opened()
 
-        async def broke(error: Exception) -> web.StreamResponse:
+        async def broke(error: Exception) -> Reply | None:
             if isinstance(error, RefusedError):
                 return await self._refuse(passage, error)
             passage.summary.breach = type(error).__name__
@@ -83,7 +82,7 @@ class Listener:
         finally:
             tell(passage, self._with, self._room.held)
 
-    async def _admit(self, request: web.BaseRequest, way: routes.Route, passage: Passage) -> web.StreamResponse:
+    async def _admit(self, request: Request, way: routes.Route, passage: Passage) -> Reply | None:
         fields = self._admission.head(request)
         match way:
             case routes.Refused(message=message):
@@ -103,32 +102,28 @@ class Listener:
             up = self._admission.fields_up(fields, way, is_decoded=is_decoded)
             if isinstance(way, routes.Unexamined):
                 return await self._pass(request, way, passage, up, body)
-            answer = await self._answered(request, way, passage, fields, body)
-            return await self._mediate(request, way, passage, up, body) if answer is None else answer
+            if await self._answered(request, way, passage, fields, body):
+                return None
+            return await self._mediate(request.answer, way, passage, up, body)
         finally:
             holding.now(0)
 
     async def _answered(
         self,
-        request: web.BaseRequest,
+        request: Request,
         way: routes.Mediated,
         passage: Passage,
         fields: headers.RequestHeaders,
         body: bytes,
-    ) -> web.StreamResponse | None:
+    ) -> bool:
         """The first look at a request: what the gate answers by itself does not go up."""
         passage.view = self._read_request(way, request, body)
         passage.conversation = self._admission.conversation(fields, passage.view)
         return await self._handoffs.answered(request, way.dialect, body, passage)
 
     async def _mediate(
-        self,
-        request: web.BaseRequest,
-        way: routes.Mediated,
-        passage: Passage,
-        up: headers.Pairs,
-        body: bytes,
-    ) -> web.StreamResponse:
+        self, answer: Answering, way: routes.Mediated, passage: Passage, up: headers.Pairs, body: bytes
+    ) -> Reply | None:
         view = passage.view
         if view.tools.provider:
             body, view = await self._mind_tools(way, passage, body)
@@ -143,7 +138,7 @@ class Listener:
             streamed, first = await is_stream(upstream, way.dialect, view, self._deadline(passage))
             revision = self._asked(passage).revision
             exchange = Exchange(
-                request,
+                answer,
                 upstream,
                 down,
                 first,
@@ -160,19 +155,18 @@ class Listener:
                 texts=text_rules(revision.policy, scene.identity, view),
             )
             passage.summary = exchange.summary
-            return await exchange.run()
+            await exchange.run()
+            return None
         finally:
             upstream.close()
             onward.close()
 
-    async def _pass_error(
-        self, upstream: aiohttp.ClientResponse, dialect: Dialect, down: headers.Pairs, passage: Passage
-    ) -> web.Response:
+    async def _pass_error(self, upstream: Answer, dialect: Dialect, down: headers.Pairs, passage: Passage) -> Reply:
         """The provider's own error, once it is read to its end and holds no call."""
         self._refuse_redirect(upstream)
         body = await read_error(upstream, dialect, self._deadline(passage))
         passage.summary.status, passage.summary.bytes_down = upstream.status, len(body)
-        return web.Response(status=upstream.status, body=body, headers=CIMultiDict(down))
+        return Reply(upstream.status, down, body)
 
     async def _prepare(self, dialect: Dialect, body: bytes, passage: Passage) -> tuple[Ready, Scene]:
         """The request as it goes up, and the scene with what the request says of the past."""
@@ -184,10 +178,10 @@ class Listener:
 
     def _leg_opener(
         self, way: routes.Mediated, up: headers.Pairs, view: RequestView, passage: Passage
-    ) -> Callable[[bytes], Awaitable[aiohttp.ClientResponse | None]]:
+    ) -> Callable[[bytes], Awaitable[Answer | None]]:
         """How a turn goes on: the same request with more behind it; None for any answer that is not one."""
 
-        async def open_leg(body: bytes) -> aiohttp.ClientResponse | None:
+        async def open_leg(body: bytes) -> Answer | None:
             try:
                 leg = await self._open(way, "POST", up, body, self._deadline(passage))
             except RefusedError:
@@ -204,7 +198,7 @@ class Listener:
 
         return open_leg
 
-    def _read_request(self, way: routes.Mediated, request: web.BaseRequest, body: bytes) -> RequestView:
+    def _read_request(self, way: routes.Mediated, request: Request, body: bytes) -> RequestView:
         charset = request.charset
         if charset is not None and charset.lower() not in ("utf-8", "utf8"):
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", "the body must be UTF-8")
@@ -223,8 +217,8 @@ class Listener:
         return minded.body, minded.view
 
     async def _pass(
-        self, request: web.BaseRequest, way: routes.Unexamined, passage: Passage, up: headers.Pairs, body: bytes
-    ) -> web.StreamResponse:
+        self, request: Request, way: routes.Unexamined, passage: Passage, up: headers.Pairs, body: bytes
+    ) -> Reply | None:
         scene, now = self._scene(passage), self._with.judge.clock()
         passes = [unexamined(request.method, way.name, way.upstream, scene, now)]
         if way.hand:
@@ -233,51 +227,44 @@ class Listener:
         await self._keep(passage, *passes)
         upstream = await self._open(way, request.method, up, body, self._deadline(passage))
         try:
-            return await self._relay(request, upstream, headers.headers_down(upstream.raw_headers), passage)
+            await self._relay(request, upstream, headers.headers_down(upstream.raw_headers), passage)
+            return None
         finally:
             upstream.close()
 
     async def _open(
         self, way: routes.Mediated | routes.Unexamined, method: str, up: headers.Pairs, body: bytes, deadline: float
-    ) -> aiohttp.ClientResponse:
+    ) -> Answer:
         url = target(self._with.connected.upstreams[way.upstream].url, way.target)
         has_body = body or method not in ("GET", "HEAD")
         try:
-            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
-                return await self._with.upstream.open(method, url, up, body if has_body else None)
+            sent, seconds = body if has_body else None, deadline - time.monotonic()
+            return await self._with.upstream.open(method, url, up, sent, seconds=seconds)
         except TimeoutError:
             raise RefusedError(
                 Fault.UPSTREAM_TIMEOUT, "upstream_timeout", "the provider did not answer in time"
             ) from None
-        except (aiohttp.ClientError, OSError):
+        except OSError:
             raise RefusedError(Fault.UPSTREAM_FAILED, "upstream_failed", "the provider could not be reached") from None
 
-    async def _relay(
-        self, request: web.BaseRequest, upstream: aiohttp.ClientResponse, down: headers.Pairs, passage: Passage
-    ) -> web.StreamResponse:
+    async def _relay(self, request: Request, upstream: Answer, down: headers.Pairs, passage: Passage) -> None:
         """The response of a route that passes."""
         self._refuse_redirect(upstream)
-        response = web.StreamResponse(status=upstream.status)
-        response.headers.extend(down)
         passage.summary.status = upstream.status
-        if (length := upstream.content_length) is not None:
-            response.content_length = length
         try:
             async with asyncio.timeout(max(0.0, self._deadline(passage) - time.monotonic())):
-                await response.prepare(request)
-                async for chunk in upstream.content.iter_chunked(_PASS_CHUNK_BYTES):
-                    await response.write(chunk)
+                await request.answer.begin(upstream.status, down, length=upstream.content_length)
+                while chunk := await upstream.content.readany():
+                    await request.answer.write(chunk)
                     passage.summary.bytes_down += len(chunk)
-                await response.write_eof()
-        except (aiohttp.ClientError, OSError) as error:
+                await request.answer.end()
+        except OSError as error:
             passage.error = f"cut off: {type(error).__name__}"
             passage.summary.ending = Ending.LIMIT if isinstance(error, TimeoutError) else Ending.UPSTREAM_LOST
-            if request.transport is not None:
-                request.transport.abort()
-        return response
+            request.answer.abort()
 
     @staticmethod
-    def _refuse_redirect(upstream: aiohttp.ClientResponse) -> None:
+    def _refuse_redirect(upstream: Answer) -> None:
         if 300 <= upstream.status < 400:
             raise RefusedError(Fault.UPSTREAM_FAILED, "redirect", "the provider answered with a redirect")
 
@@ -318,7 +305,7 @@ class Listener:
         self._with.metrics.store_failed()
         return RefusedError(Fault.OVERLOADED, "store_unavailable", f"the gate cannot record {what} at present")
 
-    async def _refuse(self, passage: Passage, error: RefusedError) -> web.Response:
+    async def _refuse(self, passage: Passage, error: RefusedError) -> Reply:
         passage.error = error.reason
         passage.summary.status = error.fault.value
         now, asking = self._with.judge.clock(), passage.asking
@@ -339,10 +326,8 @@ class Listener:
         except StoreError:
             self._with.metrics.store_failed()
             self._with.logs.event(Event.STORE_FAILED, exchange=passage.id)
-        body = passage.dialect.error(error.fault, f"callgate: {error}")
-        retry = {} if error.fault in _RETRYABLE else {"x-should-retry": "false"}
-        fields = {**retry, **error_headers(passage.dialect, error.fault)}
-        return web.Response(status=error.fault.value, body=body, content_type="application/json", headers=fields)
+        retry = () if error.fault in _RETRYABLE else (("x-should-retry", "false"),)
+        return error_reply(passage.dialect, error.fault, f"callgate: {error}", retry)
 
     def _new_id(self) -> str:
         return "ex_" + new_receipt_id(self._with.judge.clock()).removeprefix("rc_")

@@ -18,9 +18,8 @@ from proxy.wire.turn import Shows
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    import aiohttp
-
     from proxy.gate_commands import Continue
+    from proxy.http1.answers import Answer
     from proxy.judge import Judgment, Scene
     from proxy.ledger.keeper import Ledger, Prepared
     from proxy.limits import Limits
@@ -38,7 +37,7 @@ class Onward:
         dialect: Dialect,
         prepared: Prepared,
         ledger: Ledger,
-        open_leg: Callable[[bytes], Awaitable[aiohttp.ClientResponse | None]],
+        open_leg: Callable[[bytes], Awaitable[Answer | None]],
     ) -> None:
         self._dialect = dialect
         self._prepared, self._noting = prepared, prepared.noting
@@ -47,7 +46,7 @@ class Onward:
         self._mark = ""
         self._hidden = ""  # the mark, where there is such a turn
         self._shows: list[Shows] = []
-        self.legs: list[aiohttp.ClientResponse] = []
+        self.legs: list[Answer] = []
 
     @property
     def mark(self) -> str:
@@ -84,7 +83,7 @@ class Onward:
         """Whether the provider keeps the turn, so that a later request may only name it."""
         return self._dialect.continuation.named(()) is not None
 
-    async def next_leg(self, command: Continue) -> aiohttp.ClientResponse | None:
+    async def next_leg(self, command: Continue) -> Answer | None:
         """The provider's answer to the refusals; None where there is none to be had."""
         body = self._dialect.continuation.continued(self._prepared.body, command.messages, command.output_tokens)
         if body is None:

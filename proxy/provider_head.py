@@ -10,8 +10,6 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-import aiohttp
-
 from proxy.admission import RefusedError
 from proxy.bodies import BodyRefusedError, refuse_encoded_response
 from proxy.wire.dialect import Fault
@@ -21,36 +19,34 @@ from proxy.wire.sse import Frame, Framer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from proxy.http1.answers import Answer
     from proxy.wire.dialect import Dialect, RequestView
 
 ERROR_BYTES_MAX = 1024 * 1024
 _FIRST_BYTES_MAX = 64 * 1024
-_STATED_ONCE = ("Content-Type", "Content-Encoding", "Content-Length")
+_STATED_ONCE = (b"content-type", b"content-encoding", b"content-length")
 _UTF_8 = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 # In these a byte of ASCII is the character that it is in UTF-8.
 _LIKE_ASCII = _UTF_8 | {"iso-8859-1", "iso-8859-15", "latin-1", "latin1", "windows-1252"}
 
 
-def refuse_odd_head(upstream: aiohttp.ClientResponse) -> None:
+def refuse_odd_head(upstream: Answer) -> None:
     """Raise `RefusedError` for a head by which a client could read another body than the gate."""
-    fields = upstream.headers
     for name in _STATED_ONCE:
-        if len(fields.getall(name, ())) > 1:
+        if len(upstream.every(name)) > 1:
             raise _refused("ambiguous_head", "the provider stated the type or the length of its answer twice")
     if not 200 <= upstream.status < 600:
         raise _refused("odd_status", "the provider answered with a status that ends no request")
     try:
-        refuse_encoded_response(fields.get("Content-Encoding"))
+        refuse_encoded_response(upstream.get(b"content-encoding"))
     except BodyRefusedError as error:
         raise _refused("undecodable_response", str(error)) from None
     allowed = _UTF_8 if upstream.status < 300 else _LIKE_ASCII
-    if not allowed.issuperset(_charsets(fields.get("Content-Type", ""))):
+    if not allowed.issuperset(_charsets(upstream.get(b"content-type") or "")):
         raise _refused("odd_charset", "the provider answered in another charset than UTF-8")
 
 
-async def is_stream(
-    upstream: aiohttp.ClientResponse, dialect: Dialect, view: RequestView, deadline: float
-) -> tuple[bool, bytes]:
+async def is_stream(upstream: Answer, dialect: Dialect, view: RequestView, deadline: float) -> tuple[bool, bytes]:
     """Whether the answer is a stream, and what was read of it to know.
 
     A client reads what it asked for, whatever the type says (`Framing.may_be`); a stream that was not asked for
@@ -68,7 +64,7 @@ async def is_stream(
     return dialect.framing.may_be(first), first
 
 
-async def _first_bytes(upstream: aiohttp.ClientResponse, deadline: float) -> bytes:
+async def _first_bytes(upstream: Answer, deadline: float) -> bytes:
     """What a body begins with, up to its first byte that is no white space."""
     first = b""
     try:
@@ -80,13 +76,13 @@ async def _first_bytes(upstream: aiohttp.ClientResponse, deadline: float) -> byt
     except TimeoutError:
         message = "the provider did not answer in time"
         raise RefusedError(Fault.UPSTREAM_TIMEOUT, "upstream_timeout", message) from None
-    except (aiohttp.ClientError, OSError):
+    except OSError:
         message = "the provider's answer was cut off"
         raise RefusedError(Fault.UPSTREAM_FAILED, "upstream_failed", message) from None
     return first
 
 
-async def read_error(upstream: aiohttp.ClientResponse, dialect: Dialect, deadline: float) -> bytes:
+async def read_error(upstream: Answer, dialect: Dialect, deadline: float) -> bytes:
     """The body of an answer that is an error, which holds no call in any reading. Raises `RefusedError`."""
     body = bytearray()
     try:
@@ -98,7 +94,7 @@ async def read_error(upstream: aiohttp.ClientResponse, dialect: Dialect, deadlin
     except TimeoutError:
         message = "the provider did not answer in time"
         raise RefusedError(Fault.UPSTREAM_TIMEOUT, "upstream_timeout", message) from None
-    except (aiohttp.ClientError, OSError):
+    except OSError:
         raise _refused("upstream_failed", "the provider's answer was cut off") from None
     if may_hold_call(dialect, bytes(body)):
         raise _refused("error_with_call", "the provider's error could be read as an answer")

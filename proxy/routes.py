@@ -17,7 +17,7 @@ from proxy.wire.registry import DIALECTS
 from proxy.wire.unserved import why_unserved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Container, Sequence
 
     from proxy.settings import PassThrough
     from proxy.wire.dialect import Dialect
@@ -108,10 +108,15 @@ def route(
     return Refused(shape, f"{method} {path} is not a route of this gate; the configuration can name it in pass_through")
 
 
-def provider_of(headers: Mapping[str, str]) -> str:
-    """Which provider's client this is, for paths that providers share. `headers` find names in any case."""
-    shown = (dialect.provider for dialect in DIALECTS if dialect.client_header and dialect.client_header in headers)
-    return next(shown, "openai")
+_CLIENT_HEADERS: Final = tuple((each.client_header, each.provider) for each in DIALECTS if each.client_header)
+
+
+def provider_of(names: Container[str]) -> str:
+    """Which provider's client this is, for paths that providers share; `names` of its fields are in lower case."""
+    for header, provider in _CLIENT_HEADERS:
+        if header in names:
+            return provider
+    return "openai"
 
 
 def _readings(path: str, upstreams: Collection[str]) -> list[tuple[str | None, str]]:

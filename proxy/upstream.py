@@ -1,4 +1,4 @@
-"""The one HTTP client that speaks to providers: no cookies, no redirects, no decompression, nothing rewritten.
+"""Requests to providers: where they go, and the one client that sends them.
 
 It opens requests; what the bytes mean is for the wire, and how long an exchange may last is for its caller.
 """
@@ -6,28 +6,19 @@ It opens requests; what the bytes mean is for the wire, and how long an exchange
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import aiohttp
 import yarl
-from multidict import CIMultiDict
+
+from proxy.http1.client import Client, Origin
+from proxy.http1.heads import HeadLimits
 
 if TYPE_CHECKING:
-    from aiohttp.abc import AbstractStreamWriter
-
     from proxy.headers import Pairs
+    from proxy.http1.answers import Answer
     from proxy.limits import Limits
-
-# What aiohttp would add by itself; a field that the client did not send is not sent.
-_AUTO_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
-# Providers and the load balancers before them close an idle connection after 60 s or more. A request on a connection
-# that is being closed fails, and a POST must not be sent twice.
-_KEEPALIVE_SECONDS = 15
-_CONNECTIONS_MAX = 1024
-_READ_BUFFER_BYTES = 256 * 1024
-# A larger body is written in parts: one write of it would keep the loop from everything else.
-_WHOLE_BYTES_MAX = 1024 * 1024
-_PART_BYTES = 256 * 1024
 
 
 class UpstreamUrlError(ValueError):
@@ -58,71 +49,59 @@ def read_upstream_url(text: str) -> str:
     return text.rstrip("/")
 
 
-def target(base: str, raw_target: str) -> yarl.URL:
-    """The URL of a request: `raw_target` (path and query as they stood in the request line) behind the upstream's base.
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom a request goes to, and what stands in its line."""
+
+    origin: Origin
+    path: str
+
+    def __str__(self) -> str:
+        scheme = "https" if self.origin.is_tls else "http"
+        return f"{scheme}://{self.origin.authority}{self.path}"
+
+
+def target(base: str, raw_target: str) -> Target:
+    """`raw_target` (path and query as they stood in the request line) behind the upstream's base; a fragment is for
+    nobody but the client.
 
     Raises:
         ValueError: `raw_target` does not begin with one `/`.
     """
     if not raw_target.startswith("/") or raw_target.startswith("//"):
         raise ValueError("a request target begins with one slash")
-    return yarl.URL(base + raw_target, encoded=True)
+    origin, prefix = _origin(base)
+    return Target(origin, prefix + raw_target.partition("#")[0])
 
 
-class _InParts(aiohttp.payload.Payload):
-    """Bytes that are sent part by part, and others served in between. A file in memory would copy all of them first."""
-
-    _value: bytes
-
-    def __init__(self, value: bytes) -> None:
-        super().__init__(value)
-        self._size = len(value)
-
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        return self._value.decode(encoding, errors)
-
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        view = memoryview(self._value)
-        for start in range(0, len(view), _PART_BYTES):
-            await writer.write(view[start : start + _PART_BYTES])
-            await asyncio.sleep(0)
+@lru_cache(maxsize=256)
+def _origin(base: str) -> tuple[Origin, str]:
+    """Of a base URL that was read, and its path."""
+    url = yarl.URL(base, encoded=True)
+    host, port = url.host, url.port
+    assert host is not None, "a base was read before it is asked for"
+    assert port is not None, "http and https have one"
+    prefix = url.raw_path.rstrip("/")
+    return Origin(host, port, url.scheme == "https", url.host_port_subcomponent or ""), prefix
 
 
 class Upstream:
     """Opens requests to providers. One for the process; made and closed on its loop."""
 
     def __init__(self, limits: Limits) -> None:
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=_CONNECTIONS_MAX, keepalive_timeout=_KEEPALIVE_SECONDS),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            trust_env=False,
-            requote_redirect_url=False,
-            skip_auto_headers=_AUTO_HEADERS,
-            timeout=aiohttp.ClientTimeout(
-                total=None,
-                connect=None,
-                sock_connect=limits.connect_ms_max / 1000,
-                sock_read=limits.exchange_ms_max / 1000,
-            ),
-            max_line_size=limits.header_bytes_max,
-            max_field_size=limits.header_bytes_max,
-            max_headers=limits.headers_max,
-            read_bufsize=_READ_BUFFER_BYTES,
-        )
+        bounds = HeadLimits(limits.header_bytes_max, limits.headers_max)
+        self._client = Client(bounds, connect_seconds=limits.connect_ms_max / 1000)
 
-    async def open(self, method: str, url: yarl.URL, headers: Pairs, body: bytes | None) -> aiohttp.ClientResponse:
+    async def open(self, method: str, target: Target, headers: Pairs, body: bytes | None, *, seconds: float) -> Answer:
         """Sends a request and waits for the head of its response. A redirect is a response like any other.
 
         Raises:
-            aiohttp.ClientError: the connection or the response's head failed. Nothing is tried again but a GET or HEAD
-                whose idle connection the provider had just closed.
-            TimeoutError: no connection within `connect_ms_max`, or silence for `exchange_ms_max`.
+            OSError: the connection or the response's head failed. Nothing is tried again but a GET or HEAD whose idle
+                connection the provider had just closed.
+            TimeoutError: no connection within `connect_ms_max`, or no head within `seconds`.
         """
-        data = _InParts(body) if body is not None and len(body) > _WHOLE_BYTES_MAX else body
-        return await self._session.request(
-            method, url, headers=CIMultiDict(headers), data=data, allow_redirects=False, compress=None
-        )
+        async with asyncio.timeout(max(0.0, seconds)):
+            return await self._client.request(method, target.origin, target.path, headers, body)
 
     async def close(self) -> None:
-        await self._session.close()
+        await self._client.close()

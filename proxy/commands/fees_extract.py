@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import aiohttp
 import click
 import msgspec
 
@@ -122,14 +121,15 @@ async def _asked(url: str, key: str, speech: Speech, body: bytes) -> bytes:
     below = path(speech) if url.endswith("/v1") else f"/v1{path(speech)}"
     try:
         async with asyncio.timeout(limits.exchange_ms_max / 1000):
-            answer = await upstream.open("POST", target(url, below), headers(speech, key), body)
+            seconds = limits.exchange_ms_max / 1000
+            answer = await upstream.open("POST", target(url, below), headers(speech, key), body, seconds=seconds)
             try:
-                data = await answer.content.read(ANSWER_BYTES_MAX + 1)
-                while len(data) <= ANSWER_BYTES_MAX and (more := await answer.content.read(ANSWER_BYTES_MAX + 1)):
+                data = await answer.content.readany()
+                while len(data) <= ANSWER_BYTES_MAX and (more := await answer.content.readany()):
                     data += more
             finally:
                 answer.close()  # also where it was not read to its end
-    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+    except OSError as error:
         raise ExtractionError(f"no answer ({type(error).__name__})") from None
     finally:
         await upstream.close()

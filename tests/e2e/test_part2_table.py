@@ -145,7 +145,7 @@ async def test_a_second_leg_that_dies_midway_ends_with_the_first_refusal(
 async def test_a_second_leg_that_dies_within_a_call_delivers_none_of_it(tmp_path: Path, way: Way) -> None:
     """A call that was not whole is aborted in the record, and the template ends the turn."""
     second = Reply(
-        turn(Text("Then so."), call("write_allowed", 7)), Delivery(cut_after=6 if way[0] is Dialect.CHAT else 7)
+        turn(Text("Then so."), call("write_allowed", 7)), Delivery(cut_after=4 if way[0] is Dialect.CHAT else 7)
     )
     async with told(tmp_path, way, REFUSED, second, turn(Text("Yes."))) as one:
         found = await one.ask()

@@ -9,14 +9,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import aiohttp
 import pytest
 
 from proxy.limits import Limits
-from proxy.upstream import Upstream, UpstreamUrlError, read_upstream_url, target
+from proxy.upstream import Target, Upstream, UpstreamUrlError, read_upstream_url, target
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from proxy.headers import Pairs
+    from proxy.http1.answers import Answer
 
 
 @dataclass
@@ -49,6 +51,12 @@ class Wire:
             return b""
 
 
+async def _open(
+    upstream: Upstream, method: str, target: Target, headers: Pairs, body: bytes | None, *, seconds: float = 30
+) -> Answer:
+    return await upstream.open(method, target, headers, body, seconds=seconds)
+
+
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -72,7 +80,7 @@ async def test_nothing_is_added_to_a_request_but_its_host_and_length(body: bytes
     """Header names keep their case and order, repeated ones stay, and no default of the client's gets in."""
     pairs = (("X-B", "1"), ("x-a", "2"), ("X-B", "3"), ("Accept-Encoding", "identity"), ("Content-Encoding", "gzip"))
     async with _wire(OK) as (wire, upstream):
-        response = await upstream.open("POST", target(wire.url, "/v1/messages?beta=true"), pairs, body)
+        response = await _open(upstream, "POST", target(wire.url, "/v1/messages?beta=true"), pairs, body)
         assert await response.read() == b"{}"
 
     head, _, sent = wire.got[0].partition(b"\r\n\r\n")
@@ -96,8 +104,8 @@ async def test_nothing_is_added_to_a_request_but_its_host_and_length(body: bytes
 async def test_the_path_and_query_go_up_as_they_came(raw: str) -> None:
     """No percent-encoding is undone or made; an empty query is the same request."""
     async with _wire(OK) as (wire, upstream):
-        response = await upstream.open("GET", target(wire.url, raw), (), None)
-        response.release()
+        response = await _open(upstream, "GET", target(wire.url, raw), (), None)
+        response.close()
 
     assert wire.got[0].split(b" ")[1].decode().rstrip("?") == raw.rstrip("?")
 
@@ -106,7 +114,7 @@ async def test_a_redirect_comes_back_as_it_is() -> None:
     """The request, with its credential, goes to the configured provider and to nobody else."""
     moved = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
     async with _wire(moved) as (wire, upstream):
-        response = await upstream.open("POST", target(wire.url, "/"), (), b"{}")
+        response = await _open(upstream, "POST", target(wire.url, "/"), (), b"{}")
 
     assert (response.status, len(wire.got)) == (307, 1)
 
@@ -119,9 +127,9 @@ async def test_a_compressed_body_is_not_unfolded_and_a_cookie_not_kept() -> None
         % len(body)
     )
     async with _wire(answer + body, OK) as (wire, upstream):
-        response = await upstream.open("GET", target(wire.url, "/"), (), None)
+        response = await _open(upstream, "GET", target(wire.url, "/"), (), None)
         assert await response.read() == body
-        await (await upstream.open("GET", target(wire.url, "/"), (), None)).read()
+        await (await _open(upstream, "GET", target(wire.url, "/"), (), None)).read()
 
     assert b"ookie" not in wire.got[1]
 
@@ -129,14 +137,14 @@ async def test_a_compressed_body_is_not_unfolded_and_a_cookie_not_kept() -> None
 async def test_a_post_is_sent_once_even_where_the_connection_dies() -> None:
     """A second send could pay twice: on a fresh connection and on one that the provider had closed."""
     async with _wire() as (wire, upstream):
-        with pytest.raises(aiohttp.ClientError):
-            await upstream.open("POST", target(wire.url, "/"), (), b"{}")
+        with pytest.raises(ConnectionError):
+            await _open(upstream, "POST", target(wire.url, "/"), (), b"{}")
         assert len(wire.got) == 1
 
     async with _wire(OK) as (wire, upstream):
-        await (await upstream.open("POST", target(wire.url, "/"), (), b"{}")).read()
-        with pytest.raises(aiohttp.ClientError):
-            await upstream.open("POST", target(wire.url, "/"), (), b"{}")
+        await (await _open(upstream, "POST", target(wire.url, "/"), (), b"{}")).read()
+        with pytest.raises(ConnectionError):
+            await _open(upstream, "POST", target(wire.url, "/"), (), b"{}")
         assert (len(wire.got), wire.connections) == (2, 1)
 
 
@@ -146,29 +154,29 @@ async def test_a_header_longer_than_the_limit_is_an_error_and_a_long_one_within_
         answer = b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * length + b"\r\nContent-Length: 2\r\n\r\n{}"
         async with _wire(answer) as (wire, upstream):
             if fits:
-                response = await upstream.open("GET", target(wire.url, "/"), (), None)
-                assert len(response.headers["X-Long"]) == length
+                response = await _open(upstream, "GET", target(wire.url, "/"), (), None)
+                assert len(response.get(b"x-long") or "") == length
                 await response.read()
             else:
-                with pytest.raises(aiohttp.ClientError):
-                    await upstream.open("GET", target(wire.url, "/"), (), None)
+                with pytest.raises(ConnectionError):
+                    await _open(upstream, "GET", target(wire.url, "/"), (), None)
 
 
 async def test_a_silent_provider_and_one_that_is_not_there_end_in_an_error() -> None:
     """Silence lasts for the exchange's limit at most."""
-    async with _wire(OK, limits=Limits(exchange_ms_max=100)) as (wire, upstream):
+    async with _wire(OK) as (wire, upstream):
         wire.delay = 0.2
         with pytest.raises(TimeoutError):
-            await upstream.open("POST", target(wire.url, "/"), (), b"{}")
-        with pytest.raises(aiohttp.ClientError):
-            await upstream.open("POST", target("http://127.0.0.1:1", "/"), (), b"{}")
+            await _open(upstream, "POST", target(wire.url, "/"), (), b"{}", seconds=0.1)
+        with pytest.raises(ConnectionError):
+            await _open(upstream, "POST", target("http://127.0.0.1:1", "/"), (), b"{}")
 
 
 async def test_the_environments_proxy_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where requests go is said in one place."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     async with _wire(OK) as (wire, upstream):
-        response = await upstream.open("GET", target(wire.url, "/"), (), None)
+        response = await _open(upstream, "GET", target(wire.url, "/"), (), None)
 
     assert response.status == 200
 

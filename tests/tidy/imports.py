@@ -11,7 +11,19 @@ from tests.tidy.source import Finding, Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-NETWORK = ("aiohttp", "asyncio", "http", "requests", "selectors", "socket", "socketserver", "ssl", "urllib", "uvloop")
+NETWORK = (
+    "aiohttp",
+    "asyncio",
+    "http",
+    "httptools",
+    "requests",
+    "selectors",
+    "socket",
+    "socketserver",
+    "ssl",
+    "urllib",
+    "uvloop",
+)
 SYSTEM = ("glob", "io", "os", "pathlib", "shutil", "sqlite3", "subprocess", "tempfile", "threading", "time")
 FAMILIES = ("anthropic", "bedrock", "chat", "gemini", "ollama", "openai", "responses")
 STARTS_THE_APP = ("proxy/__main__.py", "proxy/cli.py", "proxy/commands")

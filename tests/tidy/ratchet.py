@@ -5,13 +5,12 @@ from __future__ import annotations
 # By path, in lines.
 MODULES: dict[str, int] = {
     "policies/model.py": 314,
-    "proxy/exchange.py": 376,
+    "proxy/exchange.py": 373,
     "proxy/gate.py": 397,
-    "proxy/listener.py": 348,
+    "proxy/listener.py": 333,
 }
 
 # By path and qualified name (`proxy/gate.py:Gate.receive`), in lines.
 FUNCTIONS: dict[str, int] = {
     "proxy/exchange.py:Exchange.__init__": 41,
-    "proxy/listener.py:Listener._mediate": 43,
 }

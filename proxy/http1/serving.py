@@ -1,0 +1,250 @@
+"""The agent's side: connections are read, each request is handled by a task of its own, and its answer is written.
+
+A client that leaves cancels what is done for it. Requests that come while one is handled wait their turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Final, cast
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+
+from proxy.http1.heads import HeadError, read_fields
+from proxy.http1.hub import Hub, MalformedBodyError
+from proxy.http1.incoming import Incoming
+from proxy.http1.outgoing import Outgoing
+from proxy.http1.requests import Reply, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LINGER_SECONDS: Final = 10
+"""How long a client that was answered may go on sending: one that is cut off meanwhile never reads its answer."""
+_PLAIN: Final = (("Content-Type", "text/plain; charset=utf-8"),)
+_MALFORMED: Final = Reply(400, _PLAIN, b"400: the request is no HTTP/1.1\n")
+
+
+class ServerConnection(asyncio.Protocol):
+    """One connection of a client."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._loop = asyncio.get_running_loop()
+        self._parser = HttpRequestParser(self)
+        self._fields: list[tuple[bytes, bytes]] = []
+        self._target = b""
+        self._quiet = 0  # bytes that came since a head, a part of a body or an end
+        self._incoming: Incoming | None = None
+        self._waiting: deque[Request] = deque()
+        self._drained: asyncio.Future[None] | None = None
+        self._is_deaf = self._is_reading_on = False
+        self.is_full = False
+        self.task: asyncio.Task[None] | None = None
+        self.deadline: float | None = None  # after which it is closed
+        self._unsent = 0  # bytes that waited for the client as its time began
+
+    # What the transport calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+        self._hub.connections.add(self)
+        self._rest(self._hub.keepalive_seconds)
+        if self._hub.is_closing:
+            transport.close()
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        self._hub.connections.discard(self)
+        self._waiting.clear()
+        self._end_incoming(ConnectionResetError)
+        self.resume_writing()
+        if self.task is not None:
+            self.task.cancel()
+
+    def pause_writing(self) -> None:
+        self.is_full = True
+
+    def resume_writing(self) -> None:
+        self.is_full = False
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_deaf:
+            return
+        self._quiet += len(data)
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade:  # whatever else comes is of another protocol
+            self._is_deaf = True
+        except HttpParserError:
+            self._refuse()
+        else:
+            if self._quiet > self._hub.limits.head_bytes:
+                self._refuse()
+
+    # What the parser calls.
+
+    def on_message_begin(self) -> None:
+        self._fields = []
+        self._target = b""
+
+    def on_url(self, url: bytes) -> None:
+        self._target += url
+        if len(self._target) > self._hub.limits.field_bytes:
+            raise HeadError("the request's line is too long")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._fields.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        self._quiet = 0
+        parser = self._parser
+        version = parser.get_http_version()
+        raw, coding, length = read_fields(self._fields, self._hub.limits)
+        self._fields = []  # trailers may follow
+        if version not in ("1.0", "1.1") or coding not in (None, b"chunked"):
+            raise HeadError("another version of HTTP, or another coding than chunked")
+        method = parser.get_method().decode("ascii")
+        is_old = version == "1.0"
+        keeps = not is_old and parser.should_keep_alive() and not parser.should_upgrade()
+        answer = Outgoing(self, is_head=method == "HEAD", is_old=is_old, keeps=keeps)
+        self._incoming = incoming = Incoming(self.transport)
+        request = Request(method, self._target.decode("utf-8", "surrogateescape"), raw, length, incoming, answer)
+        if self.task is not None or self._waiting:
+            self._waiting.append(request)
+            if not self.transport.is_closing():
+                self.transport.pause_reading()
+        else:
+            self._handle(request, answer)
+
+    def on_body(self, data: bytes) -> None:
+        self._quiet = 0
+        if self._incoming is not None:
+            self._incoming.feed(data)
+
+    def on_message_complete(self) -> None:
+        self._quiet = 0
+        if self._incoming is not None:
+            self._incoming.end()
+            self._incoming = None
+        elif self._is_reading_on:
+            self.transport.close()
+
+    # What an answer needs.
+
+    def date(self) -> str:
+        return self._hub.date()
+
+    def stays(self) -> bool:
+        """Whether another request may come."""
+        return not self._hub.is_closing
+
+    async def drain(self) -> None:
+        """Wait until the client took what was written to it."""
+        assert self._drained is None, "one task writes"
+        self._drained = self._loop.create_future()
+        try:
+            await self._drained
+        finally:
+            self._drained = None
+        if self.transport.is_closing():
+            raise ConnectionResetError("the client is gone")
+
+    # What the server asks.
+
+    def let_go(self) -> None:
+        """Close it as soon as nothing is done on it."""
+        if self.task is None:
+            self.transport.close()
+
+    def _handle(self, request: Request, answer: Outgoing) -> None:
+        self.deadline = None
+        self.task = self._loop.create_task(self._run(request, answer))
+
+    async def _run(self, request: Request, answer: Outgoing) -> None:
+        try:
+            reply = await self._hub.handle(request)
+            if reply is not None:
+                await answer.send(reply)
+        except ConnectionError:
+            answer.abort()
+        finally:
+            self.task = None
+            if not self.transport.is_closing():
+                self._next(request, answer)
+
+    def _next(self, request: Request, answer: Outgoing) -> None:
+        if not answer.has_ended:  # nobody is to take what was sent for the whole
+            self.transport.abort()
+        elif self._is_deaf:
+            self._close()
+        elif not request.content.is_eof():
+            self._read_on()
+        elif not answer.keeps:
+            self._close()
+        elif self._waiting:
+            waiting = self._waiting.popleft()
+            if not self._waiting:
+                self.transport.resume_reading()
+            assert isinstance(waiting.answer, Outgoing), "it was made here"
+            self._handle(waiting, waiting.answer)
+        else:
+            self._rest(self._hub.keepalive_seconds)
+
+    def _read_on(self) -> None:
+        """The client is answered and still sends: what comes is thrown away, to its end or for a while."""
+        self._is_reading_on = True
+        incoming, self._incoming = self._incoming, None
+        if incoming is not None:
+            incoming.read_nowait()
+        self._waiting.clear()
+        self._rest(_LINGER_SECONDS)
+
+    def _rest(self, seconds: float) -> None:
+        self.deadline = self._loop.time() + seconds
+        self._unsent = self.transport.get_write_buffer_size()
+
+    def _close(self) -> None:
+        """Once what was written is sent."""
+        self._rest(self._hub.keepalive_seconds)
+        self.transport.close()
+
+    def end_if_overdue(self, now: float) -> None:
+        """A client that still reads, if slowly, is not cut off."""
+        if self.deadline is None or now < self.deadline:
+            return
+        if 0 < self.transport.get_write_buffer_size() < self._unsent:
+            self._rest(self._hub.keepalive_seconds)
+        else:
+            self.transport.abort()
+
+    def _end_incoming(self, error: Callable[[], Exception]) -> None:
+        if self._incoming is not None:
+            incoming, self._incoming = self._incoming, None
+            incoming.fail(error)
+
+    def _refuse(self) -> None:
+        """What came is no HTTP/1.1, or too long a head: whoever reads a body is told, and nothing more is read."""
+        self._is_deaf = True
+        had_body = self._incoming is not None
+        self._end_incoming(MalformedBodyError)
+        if self.task is None and not had_body:
+            answer = Outgoing(self, is_head=False, is_old=False, keeps=False)
+            self._handle_refusal(answer)
+
+    def _handle_refusal(self, answer: Outgoing) -> None:
+        async def refuse() -> None:
+            try:
+                await answer.send(_MALFORMED)
+            except ConnectionError:
+                pass
+            finally:
+                self.task = None
+                self._close()
+
+        self.deadline = None
+        self.task = self._loop.create_task(refuse())
