@@ -89,6 +89,8 @@ class ServerConnection(asyncio.Protocol):
     # What the parser calls.
 
     def on_message_begin(self) -> None:
+        if self._is_reading_on:
+            raise HeadError("nothing more is answered on this connection")
         self._fields = []
         self._target = b""
 
@@ -106,10 +108,10 @@ class ServerConnection(asyncio.Protocol):
         version = parser.get_http_version()
         raw, coding, length = read_fields(self._fields, self._hub.limits)
         self._fields = []  # trailers may follow
-        if version not in ("1.0", "1.1") or coding not in (None, b"chunked"):
+        is_old = version == "1.0"
+        if version not in ("1.0", "1.1") or coding not in (None, b"chunked") or (is_old and coding is not None):
             raise HeadError("another version of HTTP, or another coding than chunked")
         method = parser.get_method().decode("ascii")
-        is_old = version == "1.0"
         keeps = not is_old and parser.should_keep_alive() and not parser.should_upgrade()
         answer = Outgoing(self, is_head=method == "HEAD", is_old=is_old, keeps=keeps)
         self._incoming = incoming = Incoming(self.transport)
@@ -140,8 +142,8 @@ class ServerConnection(asyncio.Protocol):
         return self._hub.date()
 
     def stays(self) -> bool:
-        """Whether another request may come."""
-        return not self._hub.is_closing
+        """Whether another request may come: not where the end of this one is not known yet."""
+        return not self._hub.is_closing and self._incoming is None
 
     async def drain(self) -> None:
         """Wait until the client took what was written to it."""
@@ -232,19 +234,17 @@ class ServerConnection(asyncio.Protocol):
         self._is_deaf = True
         had_body = self._incoming is not None
         self._end_incoming(MalformedBodyError)
-        if self.task is None and not had_body:
-            answer = Outgoing(self, is_head=False, is_old=False, keeps=False)
-            self._handle_refusal(answer)
+        if self._is_reading_on:
+            self.transport.close()
+        elif self.task is None and not had_body:
+            self.deadline = None
+            self.task = self._loop.create_task(self._say_malformed())
 
-    def _handle_refusal(self, answer: Outgoing) -> None:
-        async def refuse() -> None:
-            try:
-                await answer.send(_MALFORMED)
-            except ConnectionError:
-                pass
-            finally:
-                self.task = None
-                self._close()
-
-        self.deadline = None
-        self.task = self._loop.create_task(refuse())
+    async def _say_malformed(self) -> None:
+        try:
+            await Outgoing(self, is_head=False, is_old=False, keeps=False).send(_MALFORMED)
+        except ConnectionError:
+            pass
+        finally:
+            self.task = None
+            self._close()

@@ -132,7 +132,8 @@ def released_calls(
         marks = ", ".join("?" * len(page))
         rows = connection.execute(
             "SELECT receipt, call_id, tool, argument_digest, time, reservation, state, result, subject"  # noqa: S608 # question marks
-            f" FROM releases WHERE tenant = ? AND call_id IN ({marks}) AND aborted = 0 ORDER BY time, receipt",
+            f" FROM releases WHERE tenant = ? AND call_id IN ({marks}) AND aborted = 0"
+            " AND argument_digest <> '' ORDER BY time, receipt",  # of an erased subject's call nobody may know again
             (tenant, *page),
         )
         for receipt, call_id, tool, argument_digest, time, reservation, state, result, subject in rows:

@@ -147,6 +147,7 @@ REFUSED = {
     "bare line feeds": b"GET / HTTP/1.1\nHost: h\n\n",
     "a folded field": POST + b"X-B: a\r\n b\r\n\r\n",
     "a space before the colon": POST + b"Content-Length : 1\r\n\r\nx",
+    "chunks of an old client": POST.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "a NUL": POST + b"X-B: a\0b\r\n\r\n",
     "another version": b"GET / HTTP/2.0\r\nHost: h\r\n\r\n",
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -237,6 +238,26 @@ async def test_a_client_that_is_answered_early_reads_its_answer() -> None:
         answer = await said(port, POST + b"Content-Length: %d\r\n\r\n" % size, *[b"x" * (1024 * 1024)] * 8)
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert answer.endswith(b"too large")
+
+
+@pytest.mark.parametrize("behind", [WHOLE[0], b"\0", b""], ids=["a request", "no HTTP", "nothing"])
+async def test_what_stands_behind_a_body_that_nobody_read_is_not_answered(behind: bytes) -> None:
+    """The client was told that the connection ends; a second answer would be taken for that of another request."""
+    seen = []
+
+    async def handle(request: Request) -> Reply:
+        seen.append(request.raw_path)
+        return Reply(413, (), b"too large")
+
+    async with serving(handle) as (_, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(POST + b"Content-Length: 5\r\n\r\nhe")
+        head = await reader.readuntil(b"too large")
+        writer.write(b"llo" + behind)
+        async with asyncio.timeout(20):
+            assert await reader.read() == b""
+        writer.close()
+    assert (len(seen), b"Connection: close" in head) == (1, True)
 
 
 async def test_a_sender_waits_for_a_reader_that_does_not_come() -> None:
@@ -377,7 +398,13 @@ async def test_another_protocol_gets_one_answer_and_no_ear() -> None:
         for raw in (upgrade, b"CONNECT a:443 HTTP/1.1\r\nHost: h\r\n\r\n"):
             answer = await said(port, raw + b"GET /second HTTP/1.1\r\nHost: h\r\n\r\n")
             assert answer.count(b"HTTP/1.1 426") == 1
-    assert seen == ["/", "a:443"]
+            assert b"Connection: close" in answer
+    connection, transport = connected(handle)
+    connection.data_received(upgrade)
+    connection.data_received(b"GET /third HTTP/1.1\r\nHost: h\r\n\r\n")
+    while connection.task is not None:
+        await connection.task
+    assert (seen, len(transport.written)) == (["/", "a:443", "/"], 1)
 
 
 async def test_a_body_whose_chunks_are_broken_is_no_body() -> None:

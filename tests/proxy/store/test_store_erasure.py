@@ -13,7 +13,17 @@ from interceptors.chain import GENESIS, Head, stamp
 from interceptors.receipts import ErasureCause, Kind
 from interceptors.verification import Fault
 from policies.model import Ruling
-from proxy.store import Entry, Erasure, Retained, erasure, open_reader, open_store, payload_of, transaction
+from proxy.store import (
+    Entry,
+    Erasure,
+    ReleaseDraft,
+    Retained,
+    erasure,
+    open_reader,
+    open_store,
+    payload_of,
+    transaction,
+)
 from tests.proxy.store.samples import DAY, NOW, decided, draft, released
 
 if TYPE_CHECKING:
@@ -216,3 +226,16 @@ async def test_an_old_release_stays_only_while_it_holds_something(
 
     (count,) = await store.read(lambda reader: reader._connection.execute("SELECT count(*) FROM releases").fetchone())
     assert count == int(is_kept)
+
+
+async def test_the_call_of_an_erased_subject_is_known_again_by_nobody(store: Store) -> None:
+    """Also not by a result without an id, which some servers send: it would settle a call that it does not answer."""
+    mine = store.subject_digest("cus_1")
+    record = decided(subject=mine)
+    named = ReleaseDraft(
+        receipt=record.receipt, tenant="a", call_id="c1", tool="t", argument_digest="d", subject=mine, time=NOW
+    )
+    await store.commit([Entry(record, release=named)])
+    assert list(await store.released_calls("a", ["", "c1"])) == ["c1"]
+    await store.erase("cus_1", by="anna", at=NOW)
+    assert await store.released_calls("a", ["", "c1"]) == {}
