@@ -50,7 +50,7 @@ def read_handoff(section: Node, around: Surroundings, problems: Problems) -> Han
         if (node := mapping.get("phrases")) is not None:
             own = _phrases(node.mapping(), languages, problems)
     spoken = {tag: own.get(tag, Spoken()) for tag in languages} | own
-    return Handoff(spoken, named | own.keys(), _case(mapping, around, problems), mapping.origin)
+    return Handoff(spoken, named.union(own), _case(mapping, around, problems), mapping.origin)
 
 
 def _languages(node: Node) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # A larger body is written in parts: one write of it would keep the loop from everything else.
 _WHOLE_BYTES_MAX: Final = 1024 * 1024
-_PART_BYTES: Final = 256 * 1024
+_PART_BYTES: Final = 1024 * 1024
 _INTERIM_MAX: Final = 32
 _BODILESS: Final = frozenset({204, 304})
 

@@ -15,6 +15,8 @@ from interceptors.pipeline import Pipeline
 from policies import load_policy_text
 from proxy.admission import Admission, Asking, RefusedError
 from proxy.headers import RequestHeaders, read_request_headers
+from proxy.http1.hub import MalformedBodyError
+from proxy.http1.incoming import Incoming
 from proxy.identity import token_digest
 from proxy.limits import Limits
 from proxy.metrics import Metrics
@@ -152,12 +154,13 @@ class Content:
     def read_nowait(self) -> bytes:
         return b"".join(self._parts)
 
-    async def readany(self) -> bytes:
-        if self._parts:
-            return self._parts.pop(0)
-        if self._stalls:
+    async def some(self) -> bool:
+        if not self._parts and self._stalls:
             await asyncio.Event().wait()
-        return b""
+        return bool(self._parts)
+
+    def take(self) -> list[bytes]:
+        return [self._parts.pop(0)]
 
 
 async def body(
@@ -196,6 +199,16 @@ async def test_a_body_with_no_reading_is_refused(encoding: str) -> None:
     with pytest.raises(RefusedError) as error:
         await body(Content(b"no"), encoding=encoding)
     assert refusal(error) == (Fault.INVALID_REQUEST, "invalid_body")
+
+
+async def test_a_body_whose_chunks_are_broken_is_refused() -> None:
+    """What came of it is no body."""
+    content = Incoming(cast("Any", SimpleNamespace(is_closing=lambda: False)))
+    content.feed(b"{")
+    content.fail(MalformedBodyError)
+    with pytest.raises(RefusedError) as error:
+        await body(cast("Any", content))
+    assert (error.value.fault, error.value.reason) == (Fault.INVALID_REQUEST, "malformed_body")
 
 
 async def test_a_body_that_does_not_arrive_is_refused() -> None:
