@@ -5,7 +5,6 @@ It opens requests; what the bytes mean is for the wire, and how long an exchange
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -100,8 +99,7 @@ class Upstream:
                 connection the provider had just closed.
             TimeoutError: no connection within `connect_ms_max`, or no head within `seconds`.
         """
-        async with asyncio.timeout(max(0.0, seconds)):
-            return await self._client.request(method, target.origin, target.path, headers, body)
+        return await self._client.request(method, target.origin, target.path, headers, body, seconds=max(0.0, seconds))
 
     async def close(self) -> None:
         await self._client.close()

@@ -49,15 +49,18 @@ class Client:
         self._room: asyncio.Event = asyncio.Event()
         self._tls: ssl.SSLContext | None = None
 
-    async def request(self, method: str, origin: Origin, path: str, fields: Pairs, body: bytes | None) -> Answer:
+    async def request(
+        self, method: str, origin: Origin, path: str, fields: Pairs, body: bytes | None, *, seconds: float
+    ) -> Answer:
         """Sends a request and waits for the head of its answer. `path` is as it stands in the request's line.
 
         Nothing is sent again but a GET or HEAD whose idle connection the provider had just closed.
 
         Raises:
             UpstreamLostError, OSError: the connection or the answer's head failed.
-            TimeoutError: no connection within `connect_seconds`.
+            TimeoutError: no connection within `connect_seconds`, or no head within `seconds`.
         """
+        deadline = asyncio.get_running_loop().time() + seconds
         length = "" if body is None and method in _WITHOUT_BODY else f"Content-Length: {len(body or b'')}\r\n"
         try:
             head = head_bytes(f"{method} {path} HTTP/1.1\r\nHost: {origin.authority}", fields, length)
@@ -67,9 +70,10 @@ class Client:
             connection = self._kept(origin)
             is_kept = connection is not None
             if connection is None:
-                connection = await self._connect(origin)
+                connection = await self._connect(origin, seconds)
+            left = deadline - asyncio.get_running_loop().time()
             try:
-                return await connection.exchange(method, head, body or b"")
+                return await connection.exchange(method, head, body or b"", seconds=left)
             except UpstreamLostError:
                 if not is_kept or connection.has_begun or method not in _SENT_TWICE:
                     raise
@@ -107,8 +111,8 @@ class Client:
             idle.remove(connection)
         self._room.set()
 
-    async def _connect(self, origin: Origin) -> Connection:
-        async with asyncio.timeout(self._connect_seconds):
+    async def _connect(self, origin: Origin, seconds: float) -> Connection:
+        async with asyncio.timeout(min(self._connect_seconds, seconds)):
             while len(self._origins) + self._opening >= _CONNECTIONS_MAX:
                 if (oldest := next((idle[0] for idle in self._idle.values() if idle), None)) is not None:
                     oldest.abort()

@@ -52,18 +52,21 @@ class Connection(asyncio.Protocol):
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def exchange(self, method: str, head: bytes, body: bytes) -> Answer:
+    async def exchange(self, method: str, head: bytes, body: bytes, *, seconds: float) -> Answer:
         """Sends a request and waits for the head of its answer.
 
         Raises:
             UpstreamLostError: no whole head came, or one that is no HTTP; `has_begun` says whether any of it came.
+            TimeoutError: it did not come within `seconds`.
         """
         transport = self._transport
         if transport is None or transport.is_closing():
             raise UpstreamLostError("the connection was lost")
         self._start(method, is_asked=True)
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Answer] = loop.create_future()
         self._answer = answer
+        timer = loop.call_later(seconds, self._expire, answer)
         try:
             if len(body) <= _WHOLE_BYTES_MAX:
                 transport.write(head + body if body else head)
@@ -74,6 +77,13 @@ class Connection(asyncio.Protocol):
             if self._answer is answer:  # else it came whole, and the connection serves another request already
                 self.abort()
             raise
+        finally:
+            timer.cancel()
+
+    def _expire(self, answer: asyncio.Future[Answer]) -> None:
+        if not answer.done():
+            answer.set_exception(TimeoutError())
+            self._go_on()
 
     @property
     def has_begun(self) -> bool:

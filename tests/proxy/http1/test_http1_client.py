@@ -57,8 +57,8 @@ class Wire:
 
     def resume_reading(self) -> None: ...
 
-    async def ask(self, *parts: bytes, method: str = "POST", lost: bool = False) -> Answer:
-        asking = asyncio.ensure_future(self.connection.exchange(method, b"head", b""))
+    async def ask(self, *parts: bytes, method: str = "POST", lost: bool = False, seconds: float = 30) -> Answer:
+        asking = asyncio.ensure_future(self.connection.exchange(method, b"head", b"", seconds=seconds))
         await asyncio.sleep(0)
         for part in parts:
             if not self.is_closed:
@@ -176,7 +176,7 @@ async def test_bytes_that_nobody_asked_for_end_a_connection() -> None:
     wire.connection.data_received(OK)
     assert wire.is_closed
     with pytest.raises(UpstreamLostError):
-        await wire.connection.exchange("GET", b"head", b"")
+        await wire.connection.exchange("GET", b"head", b"", seconds=30)
 
 
 async def test_an_answer_that_is_left_takes_its_connection_with_it() -> None:
@@ -197,7 +197,7 @@ async def test_the_answer_to_a_head_has_no_body() -> None:
 async def test_a_cancelled_request_leaves_a_connection_of_which_the_next_one_knows_nothing() -> None:
     """The answer to the one is never given to the other, and one that came whole meanwhile does not harm it."""
     wire = Wire()
-    asking = asyncio.ensure_future(wire.connection.exchange("POST", b"head", b""))
+    asking = asyncio.ensure_future(wire.connection.exchange("POST", b"head", b"", seconds=30))
     await asyncio.sleep(0)
     asking.cancel()
     with suppress(asyncio.CancelledError):
@@ -205,9 +205,9 @@ async def test_a_cancelled_request_leaves_a_connection_of_which_the_next_one_kno
     assert wire.is_closed
 
     wire = Wire()
-    first = asyncio.ensure_future(wire.connection.exchange("POST", b"head", b""))
+    first = asyncio.ensure_future(wire.connection.exchange("POST", b"head", b"", seconds=30))
     await asyncio.sleep(0)
-    second = asyncio.ensure_future(wire.connection.exchange("POST", b"head", b""))
+    second = asyncio.ensure_future(wire.connection.exchange("POST", b"head", b"", seconds=30))
     wire.connection.data_received(OK)  # whole, and the second is sent before the first one hears of it
     first.cancel()
     await asyncio.sleep(0)
@@ -273,7 +273,7 @@ def test_a_connection_is_used_again_and_a_large_body_leaves_whole(runner: Callab
     async def run() -> None:
         async with provided(serve) as (provider, origin, client):
             for _ in range(3):
-                answer = await client.request("POST", origin, "/", (), body)
+                answer = await client.request("POST", origin, "/", (), body, seconds=30)
                 assert await answer.read() == b"ok"
             assert provider.connections == 1
 
@@ -294,7 +294,7 @@ async def test_an_answer_that_comes_before_all_was_sent_is_the_answer() -> None:
     async with provided(serve) as (provider, origin, client):
         for _ in range(2):
             async with asyncio.timeout(20):
-                answer = await client.request("POST", origin, "/", (), b"x" * 64 * 1024 * 1024)
+                answer = await client.request("POST", origin, "/", (), b"x" * 64 * 1024 * 1024, seconds=30)
                 assert (answer.status, await answer.read()) == (413, b"ok")
         assert provider.connections == 2
         over.set()
@@ -308,11 +308,11 @@ async def test_only_what_reads_is_sent_again_where_an_idle_connection_was_closed
 ) -> None:
     """Just as the request left; a second POST could pay twice."""
     async with provided(partial(answering, count=1)) as (provider, origin, client):
-        connection = await client._connect(origin)
+        connection = await client._connect(origin, 30)
         kept = iter([connection])
-        await (await connection.exchange("GET", b"GET / HTTP/1.1\r\n\r\n", b"")).read()
+        await (await connection.exchange("GET", b"GET / HTTP/1.1\r\n\r\n", b"", seconds=30)).read()
         client._kept = lambda _: next(kept, None)  # type: ignore[method-assign] # as if it were not seen to be closed
-        asking = client.request(method, origin, "/", (), None)
+        asking = client.request(method, origin, "/", (), None, seconds=30)
         if is_sent_again:
             assert (await asking).status == 200
         else:
@@ -325,9 +325,9 @@ async def test_there_are_no_more_connections_than_may_be(monkeypatch: pytest.Mon
     """Who finds no room waits for it; an idle connection makes room for another provider."""
     monkeypatch.setattr(client_module, "_CONNECTIONS_MAX", 1)
     async with provided(answering) as (_, one, client), provided(answering) as (_, other, _unused):
-        await (await client.request("GET", one, "/", (), None)).read()
+        await (await client.request("GET", one, "/", (), None, seconds=30)).read()
         async with asyncio.timeout(20):
-            await (await client.request("GET", other, "/", (), None)).read()
+            await (await client.request("GET", other, "/", (), None, seconds=30)).read()
         assert list(client._origins.values()) == [other]
 
 
@@ -335,16 +335,32 @@ async def test_a_provider_that_is_not_there_or_does_not_answer_the_connection_is
     """Within the time that connecting may take."""
     client = Client(LIMITS, connect_seconds=0.2)
     with pytest.raises(OSError, match=r".+"):
-        await client.request("GET", Origin("127.0.0.1", 1, False, "h"), "/", (), None)
+        await client.request("GET", Origin("127.0.0.1", 1, False, "h"), "/", (), None, seconds=30)
 
     async def mute(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.5)
 
     async with provided(mute) as (_, origin, _unused):
         with pytest.raises(TimeoutError):
-            await client.request("GET", Origin(origin.host, origin.port, True, "h"), "/", (), None)
+            await client.request("GET", Origin(origin.host, origin.port, True, "h"), "/", (), None, seconds=30)
     assert client._origins == {}
     await client.close()
+
+
+@pytest.mark.parametrize("body", [b"{}", b"x" * 64 * 1024 * 1024], ids=["whole", "in parts"])
+async def test_a_provider_that_keeps_silent_is_given_up(body: bytes) -> None:
+    """In time, also while it does not take what is sent; its connection is not used again."""
+
+    async def serve(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await over.wait()
+
+    over = asyncio.Event()
+    async with provided(serve) as (_, origin, client):
+        with pytest.raises(TimeoutError):
+            await client.request("POST", origin, "/", (), body, seconds=0.1)
+        assert client._idle == {}
+        over.set()
 
 
 async def test_a_closed_client_leaves_no_connection() -> None:
@@ -358,7 +374,7 @@ async def test_a_closed_client_leaves_no_connection() -> None:
         await reader.read()
 
     async with provided(serve) as (_, origin, client):
-        asking = asyncio.ensure_future(client.request("POST", origin, "/", (), b"{}"))
+        asking = asyncio.ensure_future(client.request("POST", origin, "/", (), b"{}", seconds=30))
         await came.wait()
         await client.close()
         with pytest.raises(UpstreamLostError):
@@ -375,11 +391,11 @@ async def test_a_provider_over_tls_is_the_one_that_its_certificate_names(tmp_pat
     port = server.sockets[0].getsockname()[1]
     trusting, wary = Client(LIMITS, connect_seconds=20), Client(LIMITS, connect_seconds=20)
     trusting._tls = ssl.create_default_context(cafile=certificate)
-    answer = await trusting.request("GET", Origin("127.0.0.1", port, True, "h"), "/", (), None)
+    answer = await trusting.request("GET", Origin("127.0.0.1", port, True, "h"), "/", (), None, seconds=30)
     assert await answer.read() == b"ok"
     for client, host in ((trusting, "localhost"), (wary, "127.0.0.1")):
         with pytest.raises(ssl.SSLCertVerificationError):
-            await client.request("GET", Origin(host, port, True, "h"), "/", (), None)
+            await client.request("GET", Origin(host, port, True, "h"), "/", (), None, seconds=30)
     assert wary._origins == {}
     await trusting.close()
     await wary.close()
