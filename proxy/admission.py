@@ -13,8 +13,10 @@ import msgspec
 
 from proxy import bodies, headers
 from proxy.credentials import SignedError, presented, refuse_signature, replaced
+from proxy.http1.heads import Fields
 from proxy.http1.hub import MalformedBodyError
 from proxy.identity import Caller, UnknownCredentialError, identify
+from proxy.once import OncePerHead
 from proxy.session_header import SessionHeaderError
 from proxy.sessions import conversation_of
 from proxy.store import StoreError
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from interceptors.calls import Json
     from proxy import routes
     from proxy.headers import RequestHeaders
+    from proxy.http1.heads import Head
     from proxy.http1.requests import Request
     from proxy.policy_source import Revision
     from proxy.services import Holding, Services
@@ -60,8 +63,16 @@ class Admission:
         self._with = services
 
     def head(self, request: Request) -> RequestHeaders:
+        """Its fields; those of a head that this connection sent before are what they were."""
+        head = request.head
+        if isinstance(head.noted, headers.RequestHeaders):
+            return head.noted
+        head.noted = fields = self._read_head(head)
+        return fields
+
+    def _read_head(self, head: Head) -> RequestHeaders:
         try:
-            fields = headers.read_request_headers(request.raw_headers, session_header=self._session_header)
+            fields = headers.read_request_headers(head.raw_headers, session_header=self._session_header)
         except headers.HeadersRefusedError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_headers", str(error)) from None
         if headers.asks_for_upgrade(fields):
@@ -83,8 +94,7 @@ class Admission:
             message = "the gate cannot record the change of its policy at present"
             raise RefusedError(Fault.OVERLOADED, "store_unavailable", message) from None
         try:
-            refuse_signature(fields)
-            caller = identify(presented(fields), revision.tokens, self._with.tenant_key)
+            caller = _caller(fields, revision.tokens, self._with.tenant_key)
         except SignedError as error:
             raise RefusedError(Fault.FORBIDDEN, "signed_request", str(error)) from None
         except UnknownCredentialError as error:
@@ -152,16 +162,9 @@ class Admission:
     def fields_up(
         self, fields: RequestHeaders, way: routes.Mediated | routes.Unexamined, *, is_decoded: bool
     ) -> headers.Pairs:
-        up = headers.headers_up(fields, session_header=self._session_header, decoded=is_decoded)
         key = self._with.connected.upstreams[way.upstream].key
-        if key is None:
-            return up
-        if not self._with.policy.last().revision.tokens and is_of_foreign_page(fields):
-            message = (
-                "without identities the provider's key is for this machine only: the host or the origin is another"
-            )
-            raise RefusedError(Fault.FORBIDDEN, "foreign_page", message)
-        return replaced(up, key, provider=way.dialect.provider, credentials=presented(fields))
+        is_open = key is not None and not self._with.policy.last().revision.tokens
+        return _fields_up(fields, self._session_header, is_decoded, key, is_open, way.dialect.provider)
 
     def conversation(self, fields: RequestHeaders, view: RequestView) -> str:
         """What the request calls its conversation."""
@@ -169,3 +172,25 @@ class Admission:
             return conversation_of(fields, view, self._with.settings.conversation_header)
         except envelope.EnvelopeError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
+
+
+def _identified(fields: RequestHeaders, tokens: Mapping[str, bytes], tenant_key: bytes) -> Caller:
+    refuse_signature(fields)
+    return identify(presented(fields), tokens, tenant_key)
+
+
+def _replaced(
+    fields: RequestHeaders, session_header: str | None, is_decoded: bool, key: str | None, is_open: bool, provider: str
+) -> Fields:
+    """What goes up to `provider`, with `key` where the gate holds one; `is_open`: for anybody who can reach it."""
+    up = headers.headers_up(fields, session_header=session_header, decoded=is_decoded)
+    if key is None:
+        return Fields(up)
+    if is_open and is_of_foreign_page(fields):
+        message = "without identities the provider's key is for this machine only: the host or the origin is another"
+        raise RefusedError(Fault.FORBIDDEN, "foreign_page", message)
+    return Fields(replaced(up, key, provider=provider, credentials=presented(fields)))
+
+
+_caller = OncePerHead(_identified)
+_fields_up = OncePerHead(_replaced)

@@ -63,10 +63,12 @@ class HeadersRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RequestHeaders:
-    """The fields of a request, in order, already known to be unambiguous."""
+    """The fields of a request, in order, already known to be unambiguous. `kept` is what was worked out of them
+    (`once.OncePerHead`)."""
 
     pairs: Pairs
     by_name: Mapping[str, Sequence[str]] = field(repr=False, compare=False)
+    kept: dict[object, tuple[tuple[object, ...], object]] = field(default_factory=dict, repr=False, compare=False)
 
     def get(self, name: str) -> str | None:
         """The value of the first field of that name (lower case), or None."""

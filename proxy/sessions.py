@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final
 
+from proxy.once import OncePerHead
 from proxy.wire import envelope
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ def conversation_of(headers: RequestHeaders, view: RequestView, configured: str 
     Args:
         configured: the header of `conversation_header`, in lower case.
     """
-    for name in (configured, *KNOWN_HEADERS) if configured else KNOWN_HEADERS:
-        if name in headers.by_name and 0 < len(value := headers.by_name[name][0]) <= _NAME_LENGTH_MAX:
-            return _digest(f"{name}:{value}")
+    if in_head := _named_in_head(headers, configured):
+        return in_head
     return _digest(named) if (named := _metadata(view)) else ""
 
 
@@ -45,3 +45,13 @@ def _metadata(view: RequestView) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _of_head(headers: RequestHeaders, configured: str | None) -> str:
+    for name in (configured, *KNOWN_HEADERS) if configured else KNOWN_HEADERS:
+        if name in headers.by_name and 0 < len(value := headers.by_name[name][0]) <= _NAME_LENGTH_MAX:
+            return _digest(f"{name}:{value}")
+    return ""
+
+
+_named_in_head = OncePerHead(_of_head)

@@ -41,6 +41,7 @@ class Client:
     """One for the process; made and closed on its loop."""
 
     def __init__(self, limits: HeadLimits, *, connect_seconds: float) -> None:
+        self._loop = asyncio.get_running_loop()
         self._limits = limits
         self._connect_seconds = connect_seconds
         self._idle: dict[Origin, list[Connection]] = {}
@@ -60,7 +61,7 @@ class Client:
             UpstreamLostError, OSError: the connection or the answer's head failed.
             TimeoutError: no connection within `connect_seconds`, or no head within `seconds`.
         """
-        deadline = asyncio.get_running_loop().time() + seconds
+        deadline = self._loop.time() + seconds
         length = "" if body is None and method in _WITHOUT_BODY else f"Content-Length: {len(body or b'')}\r\n"
         try:
             head = head_bytes(f"{method} {path} HTTP/1.1\r\nHost: {origin.authority}", fields, length)
@@ -71,7 +72,7 @@ class Client:
             is_kept = connection is not None
             if connection is None:
                 connection = await self._connect(origin, seconds)
-            left = deadline - asyncio.get_running_loop().time()
+            left = deadline - self._loop.time()
             try:
                 return await connection.exchange(method, head, body or b"", seconds=left)
             except UpstreamLostError:
@@ -89,7 +90,7 @@ class Client:
     def _kept(self, origin: Origin) -> Connection | None:
         """The connection that was used last: the others may grow old and be closed."""
         idle = self._idle.get(origin)
-        oldest = asyncio.get_running_loop().time() - _KEEPALIVE_SECONDS
+        oldest = self._loop.time() - _KEEPALIVE_SECONDS
         while idle:
             connection = idle.pop()
             if connection.is_open and connection.idle_since > oldest:
@@ -98,7 +99,7 @@ class Client:
         return None
 
     def _freed(self, connection: Connection) -> None:
-        connection.idle_since = now = asyncio.get_running_loop().time()
+        connection.idle_since = now = self._loop.time()
         idle = self._idle.setdefault(self._origins[connection], [])
         while idle and idle[0].idle_since <= now - _KEEPALIVE_SECONDS:
             idle.pop(0).abort()
@@ -126,7 +127,7 @@ class Client:
                 self._room.set()
 
     async def _opened(self, origin: Origin) -> Connection:
-        loop = asyncio.get_running_loop()
+        loop = self._loop
         found = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
         context = await self._context() if origin.is_tls else None
         delay = _EYEBALLS_SECONDS

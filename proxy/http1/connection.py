@@ -29,6 +29,8 @@ class Connection(asyncio.Protocol):
         self, limits: HeadLimits, freed: Callable[[Connection], None], lost: Callable[[Connection], None]
     ) -> None:
         self._limits, self._freed, self._lost = limits, freed, lost
+        self._head_bytes_max = limits.head_bytes
+        self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._drained: asyncio.Future[None] | None = None
         self._is_full = False
@@ -63,10 +65,9 @@ class Connection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             raise UpstreamLostError("the connection was lost")
         self._start(method, is_asked=True)
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Answer] = loop.create_future()
+        answer: asyncio.Future[Answer] = self._loop.create_future()
         self._answer = answer
-        timer = loop.call_later(seconds, self._expire, answer)
+        timer = self._loop.call_later(seconds, self._expire, answer)
         try:
             if len(body) <= _WHOLE_BYTES_MAX:
                 transport.write(head + body if body else head)
@@ -108,7 +109,7 @@ class Connection(asyncio.Protocol):
         if not self._is_full:
             await asyncio.sleep(0)
             return
-        self._drained = asyncio.get_running_loop().create_future()
+        self._drained = self._loop.create_future()
         try:
             await self._drained
         finally:
@@ -153,7 +154,7 @@ class Connection(asyncio.Protocol):
             self._settle("what came is no HTTP/1.1")
             self.abort()
         else:
-            if self._quiet > self._limits.head_bytes:
+            if self._quiet > self._head_bytes_max:
                 self._settle("a header field is too long")
                 self.abort()
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from proxy.headers import Pairs
-    from proxy.http1.heads import RawHeaders
+    from proxy.http1.heads import Head
     from proxy.http1.incoming import Incoming
 
 
@@ -43,38 +43,35 @@ class Answering(Protocol):
 
 
 class Request:
-    """`target` as it stood in the request's line, `raw_headers` in order as they came; `answer` is how to answer it."""
+    """`raw_path` as it stood in the request's line; `answer` is how to answer it."""
 
-    __slots__ = ("_fields", "answer", "content", "content_length", "method", "raw_headers", "raw_path")
+    __slots__ = ("answer", "content", "content_length", "head", "method", "raw_path")
 
     def __init__(
         self,
         method: str,
         raw_path: str,
-        raw_headers: RawHeaders,
+        head: Head,
         content_length: int | None,
         content: Incoming,
         answer: Answering,
     ) -> None:
         self.method = method
         self.raw_path = raw_path
-        self.raw_headers = raw_headers
+        self.head = head
         self.content_length = content_length
         self.content = content
         self.answer = answer
-        self._fields: Mapping[str, str] | None = None
 
     @property
     def fields(self) -> Mapping[str, str]:
-        """The value of the last field of each name, which is in lower case."""
-        if self._fields is None:
-            self._fields = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in self.raw_headers}
-        return self._fields
+        """The value of the last field of each name, which is in lower case; without the length of the body."""
+        return self.head.fields
 
     @property
     def charset(self) -> str | None:
         """That the type of the body states."""
-        kind = self.fields.get("content-type", "")
+        kind = self.head.fields.get("content-type", "")
         if "charset" not in kind and "CHARSET" not in kind.upper():
             return None
         for parameter in kind.split(";")[1:]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from email.utils import format_datetime
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from proxy.accepting import hand_over_accepted
@@ -88,7 +89,7 @@ class _Date:
         self._field, self._made = "", float("-inf")
 
     def field(self) -> str:
-        now = asyncio.get_running_loop().time()
+        now = monotonic()
         if now - self._made >= 1:
             self._field, self._made = f"Date: {format_datetime(utc_now(), usegmt=True)}\r\n", now
         return self._field

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
-from proxy.http1.heads import HeadError, read_fields
+from proxy.http1.heads import HeadError, RequestHeads
 from proxy.http1.hub import Hub, MalformedBodyError
 from proxy.http1.incoming import Incoming
 from proxy.http1.outgoing import Outgoing
@@ -32,9 +32,11 @@ class ServerConnection(asyncio.Protocol):
     transport: asyncio.Transport
 
     def __init__(self, hub: Hub) -> None:
-        self._hub = hub
+        self._hub, self.date = hub, hub.date
         self._loop = asyncio.get_running_loop()
         self._parser = HttpRequestParser(self)
+        self._heads = RequestHeads(hub.limits)
+        self._head_bytes_max = hub.limits.head_bytes
         self._fields: list[tuple[bytes, bytes]] = []
         self._target = b""
         self._quiet = 0  # bytes that came since a head, a part of a body or an end
@@ -83,7 +85,7 @@ class ServerConnection(asyncio.Protocol):
         except HttpParserError:
             self._refuse()
         else:
-            if self._quiet > self._hub.limits.head_bytes:
+            if self._quiet > self._head_bytes_max:
                 self._refuse()
 
     # What the parser calls.
@@ -106,7 +108,7 @@ class ServerConnection(asyncio.Protocol):
         self._quiet = 0
         parser = self._parser
         version = parser.get_http_version()
-        raw, coding, length = read_fields(self._fields, self._hub.limits)
+        head, coding, length = self._heads.read(self._fields)
         self._fields = []  # trailers may follow
         is_old = version == "1.0"
         if version not in ("1.0", "1.1") or coding not in (None, b"chunked") or (is_old and coding is not None):
@@ -115,7 +117,7 @@ class ServerConnection(asyncio.Protocol):
         keeps = not is_old and parser.should_keep_alive() and not parser.should_upgrade()
         answer = Outgoing(self, is_head=method == "HEAD", is_old=is_old, keeps=keeps)
         self._incoming = incoming = Incoming(self.transport)
-        request = Request(method, self._target.decode("utf-8", "surrogateescape"), raw, length, incoming, answer)
+        request = Request(method, self._target.decode("utf-8", "surrogateescape"), head, length, incoming, answer)
         if self.task is not None or self._waiting:
             self._waiting.append(request)
             if not self.transport.is_closing():
@@ -137,9 +139,6 @@ class ServerConnection(asyncio.Protocol):
             self.transport.close()
 
     # What an answer needs.
-
-    def date(self) -> str:
-        return self._hub.date()
 
     def stays(self) -> bool:
         """Whether another request may come: not where the end of this one is not known yet."""

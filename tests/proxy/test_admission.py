@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,6 +16,7 @@ from interceptors.pipeline import Pipeline
 from policies import load_policy_text
 from proxy.admission import Admission, Asking, RefusedError
 from proxy.headers import RequestHeaders, read_request_headers
+from proxy.http1.heads import Head
 from proxy.http1.hub import MalformedBodyError
 from proxy.http1.incoming import Incoming
 from proxy.identity import token_digest
@@ -77,9 +79,9 @@ def refusal(error: pytest.ExceptionInfo[RefusedError]) -> tuple[Fault, str]:
 def test_a_head_with_two_readings_is_refused(head: Any, refused: tuple[Fault, str]) -> None:
     """So is one that asks for another protocol; any other head comes back as its fields."""
     with pytest.raises(RefusedError) as error:
-        admission()[0].head(cast("Any", SimpleNamespace(raw_headers=head)))
+        admission()[0].head(cast("Any", SimpleNamespace(head=Head(head))))
     assert refusal(error) == refused
-    assert admission()[0].head(cast("Any", SimpleNamespace(raw_headers=[(b"A", b"b")]))).get("a") == "b"
+    assert admission()[0].head(cast("Any", SimpleNamespace(head=Head(((b"A", b"b"),))))).get("a") == "b"
 
 
 IDENTITIES = "identities: {bot: {token: '${TOKEN}'}}\n"
@@ -254,3 +256,19 @@ def test_what_goes_up(key: str | None) -> None:
     head = fields(x_callgate_session="s", x_api_key="theirs", content_encoding="gzip", x_other="1")
     up = {name.lower(): value for name, value in gate.fields_up(head, way, is_decoded=True)}
     assert up == {"x-api-key": key or "theirs", "x-other": "1", "accept-encoding": "identity"}
+
+
+async def test_a_head_that_comes_again_is_asked_of_the_tokens_in_force() -> None:
+    """A token that an edit of the policy took away opens nothing on a connection on which it did before."""
+    gate, services = admission(IDENTITIES)
+    head = Head(((b"Authorization", b"Bearer token"),))
+    request = cast("Any", SimpleNamespace(head=head))
+    assert (await gate.who(gate.head(request))).caller.identity == "bot"
+    revision = services.policy.last().revision
+    edited = InForce(replace(revision, tokens={"bot": token_digest("another", KEY)}))
+    services.policy.unchanged = lambda: edited
+    with pytest.raises(RefusedError) as error:
+        await gate.who(gate.head(request))
+    assert refusal(error) == (Fault.UNAUTHENTICATED, "unknown_credential")
+    services.policy.unchanged = lambda: InForce(revision)
+    assert (await gate.who(gate.head(request))).caller.identity == "bot"

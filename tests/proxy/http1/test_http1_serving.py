@@ -113,7 +113,7 @@ def test_a_request_is_the_same_however_its_bytes_come(raw: bytes, cuts: list[int
         seen: list[tuple[Any, ...]] = []
 
         async def handle(request: Request) -> Reply:
-            seen.append((request.method, request.raw_path, request.raw_headers[:4], await whole(request)))
+            seen.append((request.method, request.raw_path, request.head.raw_headers[:4], await whole(request)))
             return Reply(204)
 
         connection, transport = connected(handle)
