@@ -77,8 +77,8 @@ def target(base: str, raw_target: str) -> Target:
 def _origin(base: str) -> tuple[Origin, str]:
     """Of a base URL that was read, and its path."""
     url = yarl.URL(base, encoded=True)
-    host, port = url.host, url.port
-    assert host is not None, "a base was read before it is asked for"
+    # As it is written: a name in letters would be put into ASCII again by older rules, which make another host of some.
+    host, port = (url.raw_host or "").replace("%25", "%"), url.port
     assert port is not None, "http and https have one"
     prefix = url.raw_path.rstrip("/")
     return Origin(host, port, url.scheme == "https", url.host_port_subcomponent or ""), prefix

@@ -195,6 +195,21 @@ def test_the_request_is_appended_to_the_base(base: str, raw: str, expected: str)
     assert str(target(read_upstream_url(base), raw)) == expected
 
 
+@pytest.mark.parametrize(
+    ("base", "host"),
+    [
+        ("https://xn--strae-oqa.example", "xn--strae-oqa.example"),
+        ("http://[::1]:8080", "::1"),
+        ("http://[fe80::1%25eth0]", "fe80::1%eth0"),
+        ("https://H.example", "H.example"),
+    ],
+)
+def test_the_host_is_the_one_that_is_written(base: str, host: str) -> None:
+    """`xn--strae-oqa` is `straße`, which the system's rules for names would look up as `strasse`: somebody else's
+    host, with a certificate of its own, would be sent the provider's key."""
+    assert target(read_upstream_url(base), "/").origin.host == host
+
+
 @pytest.mark.parametrize("raw", ["", "v1", "//evil.example/", "http://evil.example/", "@evil.example/", "\\evil"])
 def test_a_target_cannot_name_another_host(raw: str) -> None:
     """Only what begins with one slash is a path."""
