@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from email.utils import format_datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -49,7 +50,8 @@ class Server:
         return int(name[1])
 
     async def close(self, drain_seconds: float) -> None:
-        """Take no more connections, let what is being answered end within the limit, then close all."""
+        """Take no more connections, let what is being answered end, and reach its client, within the limit; then close
+        all."""
         if self._hub.is_closing:
             return
         self._hub.is_closing = True
@@ -60,19 +62,17 @@ class Server:
             self._server.close()
         for connection in list(self._hub.connections):
             connection.let_go()
-        if tasks := self._tasks():
-            await asyncio.wait(tasks, timeout=drain_seconds)
-        late = self._tasks()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(drain_seconds):
+                await self._hub.emptied()
+        late = [connection.task for connection in self._hub.connections if connection.task is not None]
         for task in late:
             task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        await asyncio.gather(*late, *self._hub.ending, return_exceptions=True)
         for connection in list(self._hub.connections):
             connection.transport.abort()
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-
-    def _tasks(self) -> list[asyncio.Task[None]]:
-        return [connection.task for connection in self._hub.connections if connection.task is not None]
 
     def _close_overdue(self) -> None:
         loop = asyncio.get_running_loop()

@@ -44,6 +44,7 @@ class ServerConnection(asyncio.Protocol):
         self._waiting: deque[Request] = deque()
         self._drained: asyncio.Future[None] | None = None
         self._is_deaf = self._is_reading_on = False
+        self._is_unread = False  # answers wait for the client, and requests for that
         self.is_full = False
         self.task: asyncio.Task[None] | None = None
         self.deadline: float | None = None  # after which it is closed
@@ -59,12 +60,12 @@ class ServerConnection(asyncio.Protocol):
             transport.close()
 
     def connection_lost(self, _exc: Exception | None) -> None:
-        self._hub.connections.discard(self)
         self._waiting.clear()
         self._end_incoming(ConnectionResetError)
         self.resume_writing()
         if self.task is not None:
             self.task.cancel()
+        self._hub.lost(self)
 
     def pause_writing(self) -> None:
         self.is_full = True
@@ -73,6 +74,14 @@ class ServerConnection(asyncio.Protocol):
         self.is_full = False
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
+        if self._is_unread:
+            self._is_unread = False
+            if not self.transport.is_closing():
+                self._go_on()
+
+    def eof_received(self) -> None:
+        """The client is gone, or does as if it were. Whether it takes what was written for it is looked at."""
+        self._rest(self._hub.keepalive_seconds)
 
     def data_received(self, data: bytes) -> None:
         if self._is_deaf:
@@ -185,16 +194,25 @@ class ServerConnection(asyncio.Protocol):
             self._close()
         elif not request.content.is_eof():
             self._read_on()
-        elif not answer.keeps:
+        elif not answer.keeps or self._hub.is_closing:
             self._close()
-        elif self._waiting:
-            waiting = self._waiting.popleft()
-            if not self._waiting:
-                self.transport.resume_reading()
+        elif self.is_full:  # who takes no answers is given no more: they would fill the memory
+            self._is_unread = True
+            self.transport.pause_reading()
+            self._rest(self._hub.keepalive_seconds)
+        else:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """With the next request."""
+        waiting = self._waiting.popleft() if self._waiting else None
+        if not self._waiting:
+            self.transport.resume_reading()
+        if waiting is None:
+            self._rest(self._hub.keepalive_seconds)
+        else:
             assert isinstance(waiting.answer, Outgoing), "it was made here"
             self._handle(waiting, waiting.answer)
-        else:
-            self._rest(self._hub.keepalive_seconds)
 
     def _read_on(self) -> None:
         """The client is answered and still sends: what comes is thrown away, to its end or for a while."""
