@@ -104,6 +104,7 @@ class Client:
         while idle and idle[0].idle_since <= now - _KEEPALIVE_SECONDS:
             idle.pop(0).abort()
         idle.append(connection)
+        self._room.set()  # for whoever waits for one: an idle connection makes room
 
     def _lost(self, connection: Connection) -> None:
         origin = self._origins.pop(connection, None)

@@ -178,25 +178,26 @@ class Connection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         self._quiet = 0
-        status = self._parser.get_status_code()
-        if self._parser.get_http_version() not in ("1.0", "1.1"):
-            raise HeadError("another version of HTTP")
-        if status < 200:
-            self._interims += 1
-            if status == 101 or self._interims > _INTERIM_MAX:
-                raise HeadError("not an answer")
-            return
+        status, version = self._parser.get_status_code(), self._parser.get_http_version()
         raw, coding, length = read_fields(self._fields, self._limits)
         self._fields = []  # trailers may follow
+        # No other coding was asked for, and an old provider has none: it could mean the end of the connection.
+        if version not in ("1.0", "1.1") or coding not in (None, b"chunked") or (version == "1.0" and coding):
+            raise HeadError("another version of HTTP, or another coding than chunked")
+        if status < 200:
+            self._interims += 1
+            if status < 100 or status == 101 or coding or length or self._interims > _INTERIM_MAX:
+                raise HeadError("not an answer, or one before it that has a body")
+            return
         body = self._body = Incoming(self._open_transport())
         is_bodiless = self._method == "HEAD" or status in _BODILESS
-        self._reads_to_end = not is_bodiless and not _is_chunked(coding) and (coding is not None or length is None)
+        self._reads_to_end = not is_bodiless and coding is None and length is None
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(Answer(status, raw, length, body, self))
         self._go_on()  # whoever still sends is to see that it came
         if self._method == "HEAD":  # what its head says of a body is of another answer's
             self._end_body()
-            self._open_transport().close()
+            self.abort()
 
     def on_body(self, data: bytes) -> None:
         self._quiet = 0
@@ -206,13 +207,12 @@ class Connection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         self._quiet = 0
         if self._body is None:
-            self._fields = []  # an interim answer was read; the next is waited for
-            return
+            return  # an interim answer was read; the next is waited for
         self._end_body()
         if self._is_sent and self._parser.should_keep_alive() and self.is_open:
             self._freed(self)
         else:
-            self._open_transport().close()
+            self.abort()  # what it did not take of a request would keep an orderly end waiting, for ever if it likes
 
     def _end_body(self) -> None:
         body, self._body = self._body, None
@@ -233,7 +233,3 @@ class Connection(asyncio.Protocol):
         if self._body is not None:
             body, self._body = self._body, None
             body.fail(lost)
-
-
-def _is_chunked(coding: bytes | None) -> bool:
-    return coding is not None and coding.split(b",")[-1].strip() == b"chunked"

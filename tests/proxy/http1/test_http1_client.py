@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -152,6 +153,15 @@ ODD = {
     "a field without end": b"HTTP/1.1 200 OK\r\nX: " + b"x" * 50_000,
     "many fields": b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 40 + b"\r\n",
     "no HTTP": b"SSH-2.0-OpenSSH_9.2\r\n",
+    "another coding": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    "another coding alone": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok",
+    "chunked twice": b"HTTP/1.1 200 OK\r\n" + b"Transfer-Encoding: chunked\r\n" * 2 + b"\r\n2\r\nok\r\n0\r\n\r\n",
+    "chunked, then another": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    "chunks of an old provider": b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    "an interim answer with a length": b"HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\n\r\n" + OK,
+    "an unknown interim answer with a body": b"HTTP/1.1 104 X\r\nContent-Length: %d\r\n\r\n" % len(OK) + OK + OK,
+    "an interim answer with chunks": b"HTTP/1.1 104 X\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + OK,
+    "no status": b"HTTP/1.1 000 X\r\nContent-Length: 2\r\n\r\nok",
 }
 
 
@@ -300,6 +310,33 @@ async def test_an_answer_that_comes_before_all_was_sent_is_the_answer() -> None:
         over.set()
 
 
+@pytest.mark.parametrize("size", [900_000, 64_000_000], ids=["whole", "in parts"])
+@pytest.mark.parametrize("runner", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+def test_a_provider_that_takes_no_more_of_a_request_holds_no_connection(
+    runner: Callable[[Any], None], size: int
+) -> None:
+    """Its answer is whole; what it did not take is not kept for it, and neither is the place of its connection."""
+
+    async def run() -> None:
+        over = asyncio.Event()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            sock = writer.get_extra_info("socket")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(OK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+            await over.wait()  # and neither reads nor ends
+
+        async with provided(serve) as (_, origin, client):
+            answer = await client.request("POST", origin, "/", (), b"x" * size, seconds=30)
+            assert await answer.read() == b"ok"
+            await asyncio.sleep(0.05)
+            assert client._origins == {}
+            over.set()
+
+    runner(run())
+
+
 @pytest.mark.parametrize(
     ("method", "is_sent_again"), [("GET", True), ("HEAD", True), ("POST", False), ("DELETE", False)]
 )
@@ -329,6 +366,26 @@ async def test_there_are_no_more_connections_than_may_be(monkeypatch: pytest.Mon
         async with asyncio.timeout(20):
             await (await client.request("GET", other, "/", (), None, seconds=30)).read()
         assert list(client._origins.values()) == [other]
+
+
+async def test_who_waits_for_a_connection_has_one_as_soon_as_another_request_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where its provider keeps it."""
+    monkeypatch.setattr(client_module, "_CONNECTIONS_MAX", 1)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            await reader.readuntil(b"\r\n\r\n")
+            await asyncio.sleep(0.05)
+            writer.write(OK)
+
+    async with provided(serve) as (_, origin, client), asyncio.timeout(4):
+
+        async def ask() -> bytes:
+            return await (await client.request("GET", origin, "/", (), None, seconds=30)).read()
+
+        assert await asyncio.gather(*[ask() for _ in range(4)]) == [b"ok"] * 4
 
 
 async def test_a_provider_that_is_not_there_or_does_not_answer_the_connection_is_an_error() -> None:
