@@ -15,6 +15,7 @@ from proxy import bodies, headers
 from proxy.credentials import SignedError, presented, refuse_signature, replaced
 from proxy.http1.heads import Fields
 from proxy.http1.hub import MalformedBodyError
+from proxy.http1.incoming import Whole
 from proxy.identity import Caller, UnknownCredentialError, identify
 from proxy.once import OncePerHead
 from proxy.session_header import SessionHeaderError
@@ -112,7 +113,7 @@ class Admission:
         self, request: Request, fields: RequestHeaders, holding: Holding, deadline: float
     ) -> tuple[bytes, bool]:
         """The body without its content encoding, and whether it had one; `holding` is told what it takes."""
-        self._take(holding, request.content_length or 0)
+        self._bound(request.content_length or 0, holding)
         if request.content.is_eof():  # nearly always: it came with the head, and nothing is waited for
             arrived = request.content.read_nowait()
             self._bound(len(arrived), holding)
@@ -132,21 +133,19 @@ class Admission:
         return body, encoding is not None
 
     async def _arriving(self, request: Request, holding: Holding, deadline: float) -> bytes:
-        parts: list[bytes] = []
-        size = 0
+        whole = Whole()
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
                 while await request.content.some():
-                    came = request.content.take()
-                    parts += came
-                    size += sum(map(len, came))
-                    self._bound(size, holding)
+                    for part in request.content.take():
+                        whole.add(part)
+                    self._bound(whole.size, holding)
         except TimeoutError:
             message = "the request did not arrive within exchange_ms_max"
             raise RefusedError(Fault.INVALID_REQUEST, "slow_body", message) from None
         except MalformedBodyError:
             raise RefusedError(Fault.INVALID_REQUEST, "malformed_body", "the body's framing is broken") from None
-        return b"".join(parts)
+        return whole.joined()
 
     def _bound(self, size: int, holding: Holding) -> None:
         if size > self._with.settings.limits.request_bytes_max:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 _PAUSE_BYTES: Final = 512 * 1024
 """More than this is not kept for a reader that does not come: the sender is made to wait."""
 
+_SMALL_BYTES_MAX: Final = 4096
+
 
 class Incoming:
     """Fed by its connection. What arrived before a failure is read before the failure is raised."""
@@ -99,3 +101,26 @@ class Incoming:
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+
+class Whole:
+    """The parts of a body, on their way to be one. Large ones are copied at the end alone; small ones, which kept each
+    by itself take twenty times their bytes, are put together as they come."""
+
+    __slots__ = ("_parts", "size")
+
+    def __init__(self) -> None:
+        self._parts: list[bytes | bytearray] = []
+        self.size = 0
+
+    def add(self, part: bytes) -> None:
+        self.size += len(part)
+        if len(part) > _SMALL_BYTES_MAX:
+            self._parts.append(part)
+        elif self._parts and isinstance(self._parts[-1], bytearray):
+            self._parts[-1] += part
+        else:
+            self._parts.append(bytearray(part))
+
+    def joined(self) -> bytes:
+        return b"".join(self._parts)

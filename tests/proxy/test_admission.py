@@ -181,6 +181,14 @@ async def test_a_body_comes_whole(at_once: bool) -> None:
     assert await body(Content(gzip.compress(b"{}"), at_once=at_once), encoding="gzip") == (b"{}", True)
 
 
+async def test_a_body_that_states_too_much_is_refused_before_it_comes_and_takes_no_room() -> None:
+    """It would keep others out for as long as it does not come."""
+    room = Room(1000)
+    with pytest.raises(RefusedError) as error:
+        await body(Content(at_once=False), room, length=1025, request_bytes_max=1024)
+    assert (refusal(error), room.held) == ((Fault.TOO_LARGE, "too_large"), 0)
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 async def test_a_body_has_a_size(at_once: bool) -> None:
     """At `request_bytes_max` it passes, a byte more is too large, and so is what it decodes to."""
