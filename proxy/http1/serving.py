@@ -5,7 +5,6 @@ A client that leaves cancels what is done for it. Requests that come while one i
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Final, cast
 
@@ -16,24 +15,22 @@ from proxy.http1.hub import Hub, MalformedBodyError
 from proxy.http1.incoming import Incoming
 from proxy.http1.outgoing import Outgoing
 from proxy.http1.requests import Reply, Request
+from proxy.http1.resting import LINGER_SECONDS, Resting
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
-_LINGER_SECONDS: Final = 10
-"""How long a client that was answered may go on sending: one that is cut off meanwhile never reads its answer."""
 _PLAIN: Final = (("Content-Type", "text/plain; charset=utf-8"),)
 _MALFORMED: Final = Reply(400, _PLAIN, b"400: the request is no HTTP/1.1\n")
 
 
-class ServerConnection(asyncio.Protocol):
+class ServerConnection(Resting):
     """One connection of a client."""
 
-    transport: asyncio.Transport
-
     def __init__(self, hub: Hub) -> None:
+        super().__init__(hub.keepalive_seconds)
         self._hub, self.date = hub, hub.date
-        self._loop = asyncio.get_running_loop()
         self._parser = HttpRequestParser(self)
         self._heads = RequestHeads(hub.limits)
         self._head_bytes_max = hub.limits.head_bytes
@@ -43,19 +40,16 @@ class ServerConnection(asyncio.Protocol):
         self._incoming: Incoming | None = None
         self._waiting: deque[Request] = deque()
         self._drained: asyncio.Future[None] | None = None
-        self._is_deaf = self._is_reading_on = False
-        self._is_unread = False  # answers wait for the client, and requests for that
+        self._is_deaf = self._is_reading_on = self._is_unread = False  # unread: answers wait, and requests for them
         self.is_full = False
         self.task: asyncio.Task[None] | None = None
-        self.deadline: float | None = None  # after which it is closed
-        self._unsent = 0  # bytes that waited for the client as its time began
 
     # What the transport calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
         self._hub.connections.add(self)
-        self._rest(self._hub.keepalive_seconds)
+        self._rest()
         if self._hub.is_closing:
             transport.close()
 
@@ -74,14 +68,10 @@ class ServerConnection(asyncio.Protocol):
         self.is_full = False
         if self._drained is not None and not self._drained.done():
             self._drained.set_result(None)
-        if self._is_unread:
+        if self._is_unread and not self.transport.is_closing():
             self._is_unread = False
-            if not self.transport.is_closing():
-                self._go_on()
-
-    def eof_received(self) -> None:
-        """The client is gone, or does as if it were. Whether it takes what was written for it is looked at."""
-        self._rest(self._hub.keepalive_seconds)
+            self._resume()
+            self._go_on()
 
     def data_received(self, data: bytes) -> None:
         if self._is_deaf:
@@ -199,20 +189,23 @@ class ServerConnection(asyncio.Protocol):
         elif self.is_full:  # who takes no answers is given no more: they would fill the memory
             self._is_unread = True
             self.transport.pause_reading()
-            self._rest(self._hub.keepalive_seconds)
+            self._rest()
         else:
             self._go_on()
 
     def _go_on(self) -> None:
         """With the next request."""
-        waiting = self._waiting.popleft() if self._waiting else None
-        if not self._waiting:
-            self.transport.resume_reading()
-        if waiting is None:
-            self._rest(self._hub.keepalive_seconds)
-        else:
+        if self._waiting:
+            waiting = self._waiting.popleft()
+            self._resume()
             assert isinstance(waiting.answer, Outgoing), "it was made here"
             self._handle(waiting, waiting.answer)
+        else:
+            self._rest()
+
+    def _resume(self) -> None:
+        if not self._waiting:
+            self.transport.resume_reading()
 
     def _read_on(self) -> None:
         """The client is answered and still sends: what comes is thrown away, to its end or for a while."""
@@ -221,25 +214,14 @@ class ServerConnection(asyncio.Protocol):
         if incoming is not None:
             incoming.read_nowait()
         self._waiting.clear()
-        self._rest(_LINGER_SECONDS)
-
-    def _rest(self, seconds: float) -> None:
-        self.deadline = self._loop.time() + seconds
-        self._unsent = self.transport.get_write_buffer_size()
+        self._rest(LINGER_SECONDS)
 
     def _close(self) -> None:
         """Once what was written is sent."""
-        self._rest(self._hub.keepalive_seconds)
-        self.transport.close()
-
-    def end_if_overdue(self, now: float) -> None:
-        """A client that still reads, if slowly, is not cut off."""
-        if self.deadline is None or now < self.deadline:
-            return
-        if 0 < self.transport.get_write_buffer_size() < self._unsent:
-            self._rest(self._hub.keepalive_seconds)
-        else:
-            self.transport.abort()
+        if self._is_deaf:  # and may still be sent to
+            self._waiting.clear()
+            self._resume()
+        self._end(listens=self._is_deaf)
 
     def _end_incoming(self, error: Callable[[], Exception]) -> None:
         if self._incoming is not None:

@@ -94,6 +94,9 @@ class Transport:
 
     abort = close
 
+    def can_write_eof(self) -> bool:
+        return False
+
     def pause_reading(self) -> None:
         self.is_paused = True
 

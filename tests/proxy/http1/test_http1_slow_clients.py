@@ -176,3 +176,35 @@ def test_what_is_written_down_for_a_client_that_left_is_waited_for(runner: Calla
         assert written == ["aborted"]
 
     runner(run())
+
+
+@LOOPS
+@pytest.mark.parametrize("chunks", [b"zz\r\n", b"5\r\nhello"], ids=["broken", "behind"])
+def test_a_client_that_is_refused_for_what_it_sends_reads_why(runner: Callable[[Any], None], chunks: bytes) -> None:
+    """It sends all of it first; a connection that was closed meanwhile would have no answer on it."""
+
+    async def run() -> None:
+        async def handle(request: Request) -> Reply:
+            with suppress(ValueError):
+                while await request.content.readany():
+                    pass
+            return Reply(400, (), b"why")
+
+        server = Server(handle, LIMITS, keepalive_seconds=75)
+        sock, loop = client(await server.start("127.0.0.1", 0), 65536), asyncio.get_running_loop()
+        post = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
+        async with asyncio.timeout(5):
+            for part in (post, *[b"x" * 65536] * 64):
+                await loop.sock_sendall(sock, part)
+                await asyncio.sleep(0)
+            came = b""
+            while data := await loop.sock_recv(sock, 65536):
+                came += data
+        assert came.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        assert came.endswith(b"why")
+        sock.close()
+        async with asyncio.timeout(5):
+            await server._hub.emptied()
+        await server.close(0)
+
+    runner(run())
