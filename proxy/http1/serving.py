@@ -221,7 +221,7 @@ class ServerConnection(Resting):
         if self._is_deaf:  # and may still be sent to
             self._waiting.clear()
             self._resume()
-        self._end(listens=self._is_deaf)
+        self._end(listens=self._is_deaf and not self._hub.is_closing)
 
     def _end_incoming(self, error: Callable[[], Exception]) -> None:
         if self._incoming is not None:
