@@ -30,6 +30,7 @@ class Outcomes:
         self._store = store
         self._failed = failed
         self._waiting: list[Record] = []
+        self._due = 0.0  # when the oldest that wait are written at the latest, by the loop's clock
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
 
@@ -37,6 +38,8 @@ class Outcomes:
         """To be written soon."""
         if not records:
             return
+        if not self._waiting:
+            self._due = asyncio.get_running_loop().time() + DELAY_SECONDS
         self._waiting.extend(records)
         del self._waiting[:-WAITING_MAX]
         self._schedule(DELAY_SECONDS)
@@ -60,7 +63,12 @@ class Outcomes:
 
     def _begin(self) -> None:
         self._timer = None
-        if self._writing is None or self._writing.done():
+        if not self._waiting:
+            return
+        left = self._due - asyncio.get_running_loop().time()
+        if left > DELAY_SECONDS / 10:  # those that the timer was for went with a decision, and these may as well
+            self._schedule(left)
+        elif self._writing is None or self._writing.done():
             self._writing = asyncio.ensure_future(self.write())
         else:
             self._schedule(DELAY_SECONDS)
