@@ -7,7 +7,6 @@ salt, so that payload and salt can be erased and the chain still verifies. Pure:
 from __future__ import annotations
 
 import hashlib
-import hmac
 from dataclasses import dataclass, replace
 from datetime import UTC
 from types import MappingProxyType
@@ -33,8 +32,7 @@ class ReceiptError(ValueError):
     """A record that has no canonical form. The message holds no value of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(msgspec.Struct, frozen=True):
     """A place in a chain and its hash. Kept outside, it proves later that the chain up to it is the same."""
 
     writer: str
@@ -84,6 +82,11 @@ def _plain(value: object) -> object:
 
 _ENCODER = msgspec.json.Encoder(order="sorted", decimal_format="number", enc_hook=_plain)
 _HEADERS = msgspec.json.Encoder()
+_TIMES = msgspec.json.Encoder()
+_BLOCK_BYTES = 64
+"""SHA-256 reads so many bytes at a time; a key of HMAC is filled up to them."""
+_INNER, _OUTER = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
+"""What HMAC makes of each byte of its key (RFC 2104)."""
 
 
 def canonical(record: Record) -> bytes:
@@ -100,13 +103,19 @@ def stamp(time: datetime) -> str:
         raise ReceiptError("a time without an offset cannot be recorded")
     if time.tzinfo is not UTC:
         time = time.astimezone(UTC)
-    return time.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    if not time.microsecond:  # which the encoder leaves out
+        return time.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    return _TIMES.encode(time).decode()[1:-1]
 
 
 def commit_to(payload: bytes, salt: bytes) -> str:
     """The commitment: the payload's HMAC-SHA-256 under its salt. Without the salt it tells nothing of the payload."""
-    # Not `hmac.digest`: it lets another thread take the interpreter, however short the payload.
-    return hmac.new(salt, payload, DIGEST).hexdigest()
+    # Not `hmac.new`, which takes twice as long, nor `hmac.digest`: it lets another thread take the interpreter, however
+    # short the payload.
+    key = salt if len(salt) <= _BLOCK_BYTES else hashlib.sha256(salt).digest()
+    key = key.ljust(_BLOCK_BYTES, b"\0")
+    inner = hashlib.sha256(key.translate(_INNER) + payload).digest()
+    return hashlib.sha256(key.translate(_OUTER) + inner).hexdigest()
 
 
 def link(record: Sealed) -> str:

@@ -6,7 +6,6 @@ other threads, and one statement writes many rows.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -93,7 +92,7 @@ def prepare_entry(entry: Entry) -> Prepared:
     if draft is not None:
         write_summary(draft)
         if isinstance(record, Decided):
-            record = replace(record, escalation=draft.id)
+            record = structs.replace(record, escalation=draft.id)
     if entry.when_halted is not None and not callable(entry.when_halted):
         prepare_record(entry.when_halted)
     return Prepared(prepare_record(record), entry)
@@ -159,7 +158,7 @@ class Transaction:
             assert entry.when_full is not None, "who bounds the cases says what stands in place of one too many"
             return Committed(self.append(entry.when_full()), full=True)
         if case != draft.id and isinstance(entry.record, Decided):
-            return Committed(self.append(replace(entry.record, escalation=case)), escalation_id=case)
+            return Committed(self.append(structs.replace(entry.record, escalation=case)), escalation_id=case)
         return Committed(self._append(prepared.record), escalation_id=case)
 
     def _reserve(self, prepared: Prepared, reserving: Reserving, naming: SubjectKey) -> Committed:

@@ -14,6 +14,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+import msgspec
+
 from interceptors.chain import ReceiptError, start
 from proxy.store.connections import Connect, is_busy, open_writing
 from proxy.store.errors import StoreError
@@ -34,8 +36,7 @@ _GATHER_SECONDS = 0.001
 take from each other cost about the same for ten requests as for one. Who asks alone does not wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Request(Generic[T]):
+class _Request(msgspec.Struct, Generic[T], frozen=True):
     work: Callable[[Transaction], T]
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[T]

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from interceptors.kinds import MoneyState
 from policies import load_policy_text
@@ -56,7 +57,7 @@ async def test_series_are_what_was_decided(store: Store) -> None:
         (NOW - timedelta(hours=30), Ruling.FORBID, 70),
     ]
     for time, ruling, hold in made:
-        await store.commit([Entry(replace(decided(time=time, ruling=ruling), latencies={"hold": hold}))])
+        await store.commit([Entry(structs.replace(decided(time=time, ruling=ruling), latencies={"hold": hold}))])
 
     series = await store.read(lambda reader: reader.ask(lambda each: read_series(each, Span.DAY, NOW, POLICY)))
 

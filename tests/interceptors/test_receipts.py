@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import hmac
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from interceptors import kinds, operations, receipts
 from interceptors.calls import Proposer
@@ -120,11 +122,13 @@ def _one_of_each() -> tuple[Record, ...]:
     rc, ex, sub = "rc_01KB9VQ2YTJ8C0000000000001", "ex_1", "5" * 64
     return (
         PolicyChanged(receipt="rc_01KB9VQ2YTJ8C0000000000000", time=NOW, policy="refund-desk", revision="e" * 64),
-        replace(_decided(), escalation="esc_01KB9VQ2YTJ8C0000000000002"),
+        structs.replace(_decided(), escalation="esc_01KB9VQ2YTJ8C0000000000002"),
         Substituted(
             receipt=rc, time=NOW, exchange=ex, result="naïve \u2028 “reply”", subject=sub, latencies={"write": 2}
         ),
-        replace(_decided(replace(DECISION, ruling=Ruling.ALLOW, reason="", category=None)), identity=None, subject=""),
+        structs.replace(
+            _decided(replace(DECISION, ruling=Ruling.ALLOW, reason="", category=None)), identity=None, subject=""
+        ),
         Released(receipt=rc, time=NOW, exchange=ex, verbatim=False),
         Aborted(receipt=rc, time=NOW, exchange=ex, cause=AbortCause.CONFLICT, detail="a later event on its index"),
         Unexamined(
@@ -285,7 +289,7 @@ def test_the_payload_says_what_was_decided_in_words() -> None:
 def test_canonical_bytes_do_not_depend_on_the_order_of_keys() -> None:
     """Two records that say the same are the same bytes, in whatever order and mapping their parts came."""
     record = _decided()
-    turned = replace(
+    turned = structs.replace(
         record,
         arguments=dict(reversed(list(cast("dict[str, Json]", record.arguments).items()))),
         latencies=MappingProxyType(dict(reversed(list(record.latencies.items())))),
@@ -300,7 +304,7 @@ def test_canonical_bytes_do_not_depend_on_the_order_of_keys() -> None:
 def test_what_has_no_canonical_form_is_refused_without_its_value(bad: Any) -> None:
     """A value that strict JSON cannot bear is an error whose message does not hold it."""
     with pytest.raises(ReceiptError, match=r"^a decided record cannot be written as JSON$"):
-        canonical(replace(_decided(), arguments={"secret": bad}))
+        canonical(structs.replace(_decided(), arguments={"secret": bad}))
 
 
 def test_times_are_utc_and_sort_as_text() -> None:
@@ -330,7 +334,7 @@ def test_each_kind_has_one_record_type() -> None:
 def test_subjects_are_of_records_about_customers() -> None:
     """A record is about a subject exactly if it is not an operator's; payloads of the two live differently long."""
     for record in _one_of_each():
-        has_subject = "subject" in {field.name for field in dataclasses.fields(record)}
+        has_subject = hasattr(record, "subject")
         assert has_subject != record.kind.is_administrative
         assert subject_of(record) == getattr(record, "subject", "")
 
@@ -359,6 +363,24 @@ def test_the_golden_chain_verifies(root: Path) -> None:
     report = verify(chain, pruned={}, noted=[Head.parse(GOLDEN_HEAD)])
 
     assert (report.findings, report.records, [str(head) for head in report.heads]) == ((), len(Kind) + 2, [GOLDEN_HEAD])
+
+
+@given(payload=st.binary(max_size=3000), salt=st.binary(max_size=100) | st.binary(min_size=32, max_size=32))
+def test_a_commitment_is_the_hmac_of_the_standard_library(payload: bytes, salt: bytes) -> None:
+    """It is worked out from two hashes, for the time that takes; for any salt and payload it is the same."""
+    assert commit_to(payload, salt) == hmac.digest(salt, payload, "sha256").hex()
+
+
+_OFFSETS = st.timedeltas(timedelta(hours=-23), timedelta(hours=23)).map(timezone) | st.just(UTC)
+
+
+@given(time=st.datetimes(timezones=_OFFSETS).filter(lambda time: 1 < time.year < 9999), whole=st.booleans())
+def test_a_stamp_is_the_time_in_utc_in_fixed_width(time: datetime, whole: bool) -> None:
+    """For any time and offset: what the standard library writes, and it reads back as the same moment."""
+    time = time.replace(microsecond=0) if whole else time
+    told = stamp(time)
+    assert told == time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    assert (len(told), datetime.fromisoformat(told)) == (27, time)
 
 
 def test_hashes_are_what_the_documentation_says() -> None:
@@ -440,7 +462,7 @@ def test_swapped_payloads_are_found(one: int, other: int) -> None:
 @given(place=places)
 def test_a_rewritten_end_needs_a_noted_head(place: int) -> None:
     """Who rewrites a chain from some record to its end leaves a chain that verifies; a head kept outside finds it."""
-    changed = replace(_decided(), tool="another")
+    changed = structs.replace(_decided(), tool="another")
     rewritten = _chain([_decided()] * place + [changed] + [_decided()] * (len(CHAIN) - place - 1))
 
     assert _faults(rewritten) == []
@@ -490,7 +512,9 @@ def test_a_pruned_chain_follows_its_anchor() -> None:
 
     assert verify(CHAIN[4:], pruned={WRITER: anchor}).findings == ()
     assert verify(CHAIN[5:], pruned={WRITER: anchor}).findings[0].fault is Fault.REMOVED
-    assert verify(CHAIN[4:], pruned={WRITER: replace(anchor, hash="f" * 64)}).findings[0].fault is Fault.UNLINKED
+    assert (
+        verify(CHAIN[4:], pruned={WRITER: structs.replace(anchor, hash="f" * 64)}).findings[0].fault is Fault.UNLINKED
+    )
     assert verify(CHAIN[4:], pruned={}).findings[0].fault is Fault.REMOVED
     assert verify([], pruned={WRITER: anchor}, noted=[anchor]).findings == ()
     assert verify(CHAIN[4:], pruned={WRITER: anchor}, noted=[CHAIN[1].head]).unchecked == (CHAIN[1].head,)

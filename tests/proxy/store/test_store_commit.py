@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from interceptors.receipts import AbortCause, Aborted, Kind
 from policies.model import Ruling
@@ -114,7 +115,7 @@ async def test_what_was_queued_before_the_end_is_written(store: Store, state: Pa
 async def test_a_record_without_canonical_form_fails_alone(store: Store) -> None:
     """A record that cannot be written raises before the transaction, for its own caller only."""
     bad = decided(note="\ud800")
-    naive = replace(decided(), time=NOW.replace(tzinfo=None))
+    naive = structs.replace(decided(), time=NOW.replace(tzinfo=None))
     good = [decided() for _ in range(5)]
 
     results = await asyncio.gather(
