@@ -60,7 +60,7 @@ class Downstream:
         """Write what was put, at once; whether there was anything. Raises `ClientLostError`."""
         if not self._out:
             return False
-        data = b"".join(self._out)
+        data = self._out[0] if len(self._out) == 1 else b"".join(self._out)
         self._out.clear()
         if data:
             await self.write(data)
@@ -68,7 +68,10 @@ class Downstream:
 
     async def write(self, data: bytes) -> None:
         """Write past what was put. Raises `ClientLostError`."""
-        await self._writing(self._answer.write(data))
+        try:
+            await self._answer.write(data)
+        except ConnectionError:
+            raise ClientLostError from None
         self.bytes += len(data)
 
     async def end(self) -> None:

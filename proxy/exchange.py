@@ -164,7 +164,11 @@ class Exchange:
         framer = self._onward.framer(self._limits.held_bytes_max)
         while self._is_on(leg) and (data := await self._next_bytes()):
             for frame in framer.feed(data):
-                await self._carry_out(self._gate.receive(leg, frame))
+                commands = self._gate.receive(leg, frame)
+                if len(commands) == 1 and type(first := commands[0]) is Write and not first.calls:
+                    self._down.put(first.data)  # text that nothing holds
+                elif commands:
+                    await self._carry_out(commands)
             if framer.fault and self._is_on(leg):
                 await self._carry_out(self._gate.break_off(Breach.FRAMING))
             if not self._holds(self._gate.held_bytes) and self._gate.held_bytes > _STEP_BYTES:
@@ -234,22 +238,20 @@ class Exchange:
         """A part of one read of upstream: however much came at once, the loop is not kept from others by it."""
         if self._first:
             await asyncio.sleep(0)
-        self._first = self._first or await self._next_read()
+        elif len(data := await self._next_read()) <= _STEP_BYTES:
+            return data
+        else:
+            self._first = data
         data, self._first = self._first[:_STEP_BYTES], self._first[_STEP_BYTES:]
         return data
 
     async def _next_read(self) -> bytes:
         """One read. While calls are held the client hears a keep-alive."""
+        content, seconds = self._upstream.content, self._limits.keepalive_ms / 1000
         try:
-            while self._gate.holding and self._streamed:
-                try:
-                    async with asyncio.timeout(self._limits.keepalive_ms / 1000) as silence:
-                        return await self._upstream.content.readany()
-                except TimeoutError:
-                    if not silence.expired():
-                        raise
-                    await self._keep_alive()
-            return await self._upstream.content.readany()
+            while self._streamed and self._gate.holding and not await content.arrives(seconds):
+                await self._keep_alive()
+            return await content.readany()
         except OSError:
             if self._gate.has_ended:
                 return b""  # everything was said: how the connection ends then says nothing
@@ -261,9 +263,6 @@ class Exchange:
             await self._down.write(data)
 
     async def _carry_out(self, commands: Sequence[Command]) -> None:
-        if len(commands) == 1 and type(commands[0]) is Write and not commands[0].calls:  # text that nothing holds
-            self._down.put(commands[0].data)
-            return
         queue = deque(commands)
         while queue:
             command = queue.popleft()
@@ -358,7 +357,8 @@ class Exchange:
     async def _flush(self) -> None:
         """One write of all that may leave."""
         self._holds(self._gate.held_bytes)
-        await self._onward.keep_shown(self._scene, self._verdicts.taken)
+        if self._onward.has_to_keep:
+            await self._onward.keep_shown(self._scene, self._verdicts.taken)
         if await self._down.flush():
             self._verdicts.left()
 

@@ -112,7 +112,9 @@ class Gate:
         """One frame of a leg. Frames of a leg that is not the present one are late, and nothing."""
         if self._over or self._closing or leg != self._leg or self._going_on or (self._ended and self._is_edited()):
             return []  # a turn that code ended has ended
-        came = frame = frame.on_one_line()
+        if frame.is_parted:
+            frame = frame.on_one_line()
+        came = frame
         joined = self._memory.join(frame) if self._memory is not None and leg else frame
         if joined is None:
             return []
@@ -121,10 +123,13 @@ class Gate:
             return back
         if self._memory is not None:
             self._memory.keep(events, came)
-        if len(events) == 1 and not self._queue and not frame.is_disguised and not frame.is_unended:
-            event = events[0]
-            if isinstance(event, wire.FrameRead) and not event.keys:  # nearly all frames: text, and nothing waits
+        is_plain = not frame.is_disguised and not frame.is_unended
+        if len(events) == 1 and isinstance(event := events[0], wire.FrameRead) and is_plain:
+            if not self._queue and not event.keys:  # nearly all frames: text, and nothing waits
                 return [Write(self._writer.write([event], self._judged))]
+            if self._queue and not self._ended:  # it completes nothing, and stands behind what waits
+                self._hold(event)
+                return [] if self._queue.bytes <= self._held_bytes_max else self.reach(Limit.HELD_BYTES)
         return self._take(events)
 
     def end(self, leg: int) -> list[Command]:
@@ -296,12 +301,7 @@ class Gate:
         return self._reader.binds or any(call is not None and folded(call.name) in self._together for call in calls)
 
     def _resolve(self, key: wire.Key, answer: wire.Answer) -> None:
-        held = self._calls[key]
-        held.answer, held.stage = answer, Stage.RESOLVED
-        material = held.material or wire.Material("", "", "", "")
-        if isinstance(answer, wire.Released):
-            material = answer.applied(material)
-        self._judged[key] = Judged(material, answer)
+        self._judged[key] = self._calls[key].resolved(answer)
 
     def _settle(self) -> list[Command]:
         """The leg has ended and all its calls are recorded: how those leave that the model is to hear of."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from interceptors.calls import Cause, MalformedToolCall
 from proxy.wire import envelope
-from proxy.wire.events import Released, Replaced, Returned, WholeText
+from proxy.wire.dialect import Judged
+from proxy.wire.events import Material, Released, Replaced, Returned, WholeText
 from proxy.wire.transcript import HiddenResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from proxy.wire.events import Answer, Content, FrameRead, Key, Material
+    from proxy.wire.events import Answer, Content, FrameRead, Key
     from proxy.wire.sse import Frame
 
 
@@ -62,6 +63,12 @@ class Held:
         """Its answer, where the model is to hear of it."""
         assert isinstance(self.answer, Returned)
         return self.answer
+
+    def resolved(self, answer: Answer) -> Judged:
+        """It leaves with this answer."""
+        self.answer, self.stage = answer, Stage.RESOLVED
+        material = self.material or Material("", "", "", "")
+        return Judged(answer.applied(material) if isinstance(answer, Released) else material, answer)
 
     def result(self) -> HiddenResult:
         """What the model gets for a call whose refusal it is to hear."""

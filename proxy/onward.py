@@ -129,6 +129,11 @@ class Onward:
         frame = Frame(body, None, body)
         return frame if self._noting is None or self.legs else self._noting.saw(frame)
 
+    @property
+    def has_to_keep(self) -> bool:
+        """Whether anything of an answer may have to be kept before it leaves."""
+        return self._noting is not None or bool(self._shows)
+
     async def keep_shown(self, scene: Scene, judgments: Sequence[Judgment] = ()) -> None:
         """Before the end of an answer leaves: what later requests may name of it, and what was refused in it."""
         if self._noting is not None:

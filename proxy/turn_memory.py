@@ -95,9 +95,10 @@ class TurnMemory:
     def add(self, entry: FrameRead, frame: Frame, value: object) -> None:
         """A frame of the present leg: `entry` as it stands in the turn, `frame` and `value` as they came."""
         self._bytes_left -= len(frame.raw)
-        if self.is_whole:
+        if self._bytes_left >= 0:
             self._joined.append(entry)
-            self._recorder.add(entry._replace(frame=frame, value=value))
+            is_as_it_came = entry.frame is frame and entry.value is value
+            self._recorder.add(entry if is_as_it_came else entry._replace(frame=frame, value=value))
 
     def complete(self, key: Key, material: Material) -> None:
         """A call of the present leg."""

@@ -133,6 +133,8 @@ class Verdicts:
 
     def left(self) -> None:
         """What was put was handed to the socket: that is an outcome."""
+        if not self._leaving:
+            return
         for key in dict.fromkeys(self._leaving):
             if (judgment := self._judgments.get(key)) and judgment.receipt:
                 self._outcomes.append(delivered(judgment, self._scene, self._judge.clock()))

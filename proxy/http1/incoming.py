@@ -74,8 +74,19 @@ class Incoming:
         Raises:
             OSError, ValueError: the connection was lost, or what came on it is no HTTP.
         """
-        await self.some()
+        if not self._parts:
+            await self.some()
         return self.read_nowait()
+
+    async def arrives(self, seconds: float) -> bool:
+        """Wait until anything came, the end or a failure included, but no longer than this; whether it did."""
+        if not (self._parts or self._ended or self._error is not None):
+            timer = asyncio.get_running_loop().call_later(seconds, self._wake)
+            try:
+                await self._woken()
+            finally:
+                timer.cancel()
+        return bool(self._parts) or self._ended or self._error is not None
 
     async def some(self) -> bool:
         """Wait until anything came; False at the end. Raises as `readany` does."""
@@ -84,13 +95,16 @@ class Incoming:
                 return False
             if self._error is not None:
                 raise self._error()
-            assert self._waiter is None, "a body has one reader"
-            self._waiter = asyncio.get_running_loop().create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
+            await self._woken()
         return True
+
+    async def _woken(self) -> None:
+        assert self._waiter is None, "a body has one reader"
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
 
     def _resume(self) -> None:
         if self._is_paused:

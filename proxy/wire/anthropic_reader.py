@@ -140,8 +140,11 @@ class AnthropicStreamReader:
         if not isinstance(value, dict):
             return self._break(Breach.NOT_AN_OBJECT)
         name = value.get("type")
-        if any(is_misspelled(part, MEMBERS) for part in (value, *map(value.get, PARTS)) if isinstance(part, dict)):
+        if is_misspelled(value, MEMBERS):
             raise _WrongShapeError
+        for part in PARTS:
+            if isinstance(inside := value.get(part), dict) and is_misspelled(inside, MEMBERS):
+                raise _WrongShapeError
         if not self._is_well_named(frame, name):
             return self._break(Breach.NAME_MISMATCH)
         if not isinstance(name, str):

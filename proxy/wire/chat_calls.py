@@ -8,7 +8,7 @@ leaves in canonical form only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interceptors.calls import Cause, MalformedToolCall
 from proxy.wire import envelope
@@ -76,8 +76,7 @@ class WrongShapeError(ValueError):
     """A chunk that the dialect cannot have sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """The key of a call: its choice and its place among the calls of that choice."""
 
     choice: int
@@ -109,6 +108,7 @@ class ChatCalls:
         self._raw = raw
         keys: dict[Key, None] = {}
         events: list[WireEvent] = []
+        other = "delta" if part == "message" else "message"
         if is_misspelled(value, NAMES):
             raise WrongShapeError
         taken: set[int] = set()
@@ -120,7 +120,9 @@ class ChatCalls:
             message, reason = choice.get(part), choice.get("finish_reason")
             if not isinstance(message, dict | None) or not isinstance(reason, str | None):
                 raise WrongShapeError
-            self._check_content(choice, message or {}, part, events)
+            self._check_places(choice, other)
+            if message:
+                self._check_content(message, events)
             if message and not MESSAGE_MEMBERS.issuperset(message):
                 keys |= dict.fromkeys(self._message(index, message, ("choices", place, part), events))
             if reason and not self._choice(index).finished:
@@ -132,14 +134,18 @@ class ChatCalls:
             self._object = kind
         return tuple(keys), events
 
-    def _check_content(
-        self, choice: dict[str, Any], message: dict[str, Any], part: str, events: list[WireEvent]
-    ) -> None:
-        """Calls stand in `part` and nowhere else, and a content that is a list has parts of known types only."""
-        if is_misspelled(choice, NAMES) or is_misspelled(message, NAMES) or not CALL_MEMBERS.isdisjoint(choice):
+    @staticmethod
+    def _check_places(choice: dict[str, Any], other: str) -> None:
+        """Calls stand in their part of a choice, and neither beside it nor in the `other`."""
+        if is_misspelled(choice, NAMES) or not CALL_MEMBERS.isdisjoint(choice):
             raise WrongShapeError
-        other = choice.get("delta" if part == "message" else "message")
-        if isinstance(other, dict) and not MESSAGE_MEMBERS.issuperset(key for key, value in other.items() if value):
+        inside = choice.get(other)
+        if isinstance(inside, dict) and not MESSAGE_MEMBERS.issuperset(key for key, value in inside.items() if value):
+            raise WrongShapeError
+
+    def _check_content(self, message: dict[str, Any], events: list[WireEvent]) -> None:
+        """A content that is a list has parts of known types only."""
+        if is_misspelled(message, NAMES):
             raise WrongShapeError
         if not isinstance(content := message.get("content"), list):
             return
@@ -202,7 +208,7 @@ class ChatCalls:
             if member == "tool_calls":
                 seen: set[Key] = set()
                 for place, call in enumerate(_objects(content)):
-                    slot = self._fragment(index, call, (*path, "tool_calls", place))
+                    slot = self._more(index, call) or self._fragment(index, call, (*path, "tool_calls", place))
                     if slot in seen:  # clients that take each entry of a chunk for a call would run the first part
                         self._assembler.not_plain(slot)
                     seen.add(slot)
@@ -215,6 +221,21 @@ class ChatCalls:
                     events += self._assembler.observe(member, once=True)
             elif isinstance(content, (dict, list)) and content:
                 yield self._unknown(index, member, events)
+
+    def _more(self, index: int, call: dict[str, Any]) -> Slot | None:
+        """The slot of a fragment that is more of a function's arguments and says nothing else, as nearly all are, where
+        that slot is known by its number; None for any other."""
+        if len(call) != 2 or type(number := call.get("index")) is not int:
+            return None
+        if not isinstance(body := call.get(FUNCTION), dict) or len(body) != 1:
+            return None
+        choice, text = self._choice(index), body.get("arguments")
+        slot = choice.by_index.get(number)
+        if slot is None or not isinstance(text, str) or self._assembler.kind(slot) != FUNCTION:
+            return None
+        self._assembler.fragment(slot, text)
+        choice.last = slot
+        return slot
 
     def _fragment(self, index: int, call: dict[str, Any], path: tuple[str | int, ...]) -> Key:
         choice = self._choice(index)
@@ -308,8 +329,11 @@ class ChatCalls:
 def _objects(value: Any) -> list[dict[str, Any]]:
     if value is None:
         return []
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+    if not isinstance(value, list):
         raise WrongShapeError
+    for item in value:
+        if not isinstance(item, dict):
+            raise WrongShapeError
     return value
 
 

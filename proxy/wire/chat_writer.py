@@ -72,7 +72,7 @@ class ChatStreamWriter:
         return chunk + rest + (b"" if self._done_sent else self.finish())
 
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
-        return b"".join(self._write(entry, judged) for entry in entries)
+        return b"".join([self._write(entry, judged) for entry in entries])
 
     def _write(self, entry: FrameRead, judged: Mapping[Key, Judged]) -> bytes:
         if judged:

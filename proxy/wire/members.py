@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import re2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
 SHORT_BYTES: Final = 16 * 1024
 """Up to here a plain search for a few bytes costs less than to start the engine for patterns."""
@@ -32,6 +32,9 @@ def may_mention(body: bytes, *words: bytes) -> bool:
     return _ESCAPED.search(body) is not None
 
 
-def is_misspelled(members: Iterable[str], names: frozenset[str]) -> bool:
+def is_misspelled(members: Collection[str], names: frozenset[str]) -> bool:
     """Whether one of `members` is none of `names` and would be, were case no matter. `names` are in lower case."""
+    spelled = "".join(members)
+    if spelled.islower() and spelled.isascii():  # no case is folded in any of them
+        return False
     return not names.isdisjoint([member.casefold() for member in members if member not in names])

@@ -81,6 +81,8 @@ class Framer:
         frames: list[Frame] = []
         if self.fault:
             return frames
+        if not self._buffer and not self._has_cr and _is_one_frame(data):
+            return frames if (one := self._parse(data)) is None else [one]
         self._buffer += data
         self._has_cr = self._has_cr or b"\r" in data
         start = 0
@@ -180,12 +182,13 @@ class Framer:
 
 def parse_frame(raw: bytes) -> Frame:
     """Read the fields of one whole frame."""
+    if not raw.isascii():
+        try:
+            raw.decode()
+        except UnicodeDecodeError:
+            raise FramingError(FramingFault.NOT_UTF8) from None
     if (plain := _plain_frame(raw)) is not None:
         return plain
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        raise FramingError(FramingFault.NOT_UTF8) from None
     event: str | None = None
     data: list[bytes] = []
     is_disguised = False
@@ -211,9 +214,15 @@ def parse_frame(raw: bytes) -> Frame:
     return Frame(raw, event, b"\n".join(data) or None, is_disguised, is_parted=len(data) > 1)
 
 
+def _is_one_frame(data: bytes) -> bool:
+    """Whether these bytes are one whole frame of a stream without CR, as most reads are where each token is sent."""
+    return 0 < data.find(b"\n\n") == len(data) - 2 and _CR not in data
+
+
 def _plain_frame(raw: bytes) -> Frame | None:
-    """The frame that nearly all are: one `data` line behind at most one `event` line, ASCII, LF. None for any other."""
-    if not raw.isascii() or raw[-2:] != b"\n\n":
+    """The frame that nearly all are: one `data` line behind at most one `event` line, with LF. None for any other.
+    `raw` is UTF-8."""
+    if raw[-2:] != b"\n\n":
         return None
     event: str | None = None
     place = 0
