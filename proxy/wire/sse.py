@@ -81,7 +81,7 @@ class Framer:
         frames: list[Frame] = []
         if self.fault:
             return frames
-        if not self._buffer and not self._has_cr and _is_one_frame(data):
+        if not self._buffer and _is_one_frame(data):
             return frames if (one := self._parse(data)) is None else [one]
         self._buffer += data
         self._has_cr = self._has_cr or b"\r" in data

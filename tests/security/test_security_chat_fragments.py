@@ -53,6 +53,21 @@ def test_arguments_under_another_type_are_not_left_out_of_the_verdict(kind: str)
     assert not entries(result)
 
 
+def test_arguments_of_a_function_are_none_of_free_text() -> None:
+    """A call that began as free text goes on as a function: clients read the one or the other."""
+    first = {"index": 0, "id": "call_1", "type": "custom", "custom": {"name": "pay", "input": "x"}}
+    result = replay(OPENAI_CHAT, chunk((0, [first])) + chunk((0, [more(EVIL)])) + END, harmless)
+    assert not result.ran
+
+
+def test_of_interleaved_calls_the_token_limit_cuts_the_one_that_was_written_to_last() -> None:
+    """Its arguments may be a whole object and yet not be all."""
+    second = {"index": 1, "id": "call_2", "type": "function", "function": {"name": "pay", "arguments": "{}"}}
+    opened = chunk((0, [start()])) + chunk((0, [second])) + chunk((0, [more('{"a":1}')]))
+    result = replay(OPENAI_CHAT, opened + chunk((0, []), reason="length") + b"data: [DONE]\n\n", harmless)
+    assert not result.ran
+
+
 def test_a_member_of_a_fragment_does_not_replace_what_was_judged() -> None:
     """The canonical form says what was judged, whatever else came with the call."""
     odd = {**start("{}"), "index": 3, "custom": None}

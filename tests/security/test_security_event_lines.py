@@ -46,3 +46,13 @@ def test_data_that_breaks_inside_a_string_is_no_json() -> None:
     (frame,) = Framer(1 << 20).feed(b'data: {"choices":[],"x":"a\ndata: b"}\n\n')
     (broken,) = gate().receive(0, frame)
     assert isinstance(broken, Break)
+
+
+def test_a_fragment_that_some_clients_do_not_read_breaks_a_turn_that_waits() -> None:
+    """White space around the name of a field: what is judged would not be what each client puts together."""
+    mediated = gate()
+    more = {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": " "}}]}}]}
+    first, second = Framer(1 << 20).feed(f"data: {CHUNK}\n\ndata : {json.dumps(more)}\n\n".encode())
+    assert mediated.receive(0, first) == []
+    (broken,) = mediated.receive(0, second)
+    assert isinstance(broken, Break)

@@ -480,6 +480,22 @@ async def test_a_connection_on_which_nothing_happens_is_ended_and_one_that_is_bu
     await asyncio.sleep(0)
 
 
+async def test_who_waits_for_a_body_hears_that_nothing_came() -> None:
+    """And waits no longer than it said; what came, an end or a failure is heard at once."""
+    body = Incoming(cast("Any", Transport()))
+    assert not await body.arrives(0)
+    asyncio.get_running_loop().call_soon(body.feed, b"a")
+    assert await body.arrives(3600)
+    assert (await body.arrives(0), await body.readany()) == (True, b"a")
+    asyncio.get_running_loop().call_soon(body.fail, ConnectionResetError)
+    assert await body.arrives(3600)
+    with pytest.raises(ConnectionResetError):
+        await body.readany()
+    body = Incoming(cast("Any", Transport()))
+    asyncio.get_running_loop().call_soon(body.end)
+    assert (await body.arrives(3600), await body.readany()) == (True, b"")
+
+
 async def test_what_came_before_a_failure_is_read_before_it() -> None:
     """Nothing that a provider sent is lost; a body that had ended fails no more."""
     body = Incoming(cast("Any", Transport()))

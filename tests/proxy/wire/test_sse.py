@@ -103,6 +103,26 @@ def test_frames_are_the_events_of_the_specification(data: bytes) -> None:
         assert data.startswith(b"".join(frame.raw for frame in frames))
 
 
+@pytest.mark.parametrize(
+    "data", [b"data: a\r\rdata: b\n\n", b"data: a\r\n\r\ndata: b\n\n", b"\n\n", b"\n", b"\ndata: a\n\n"]
+)
+def test_what_looks_like_one_frame_is_read_as_its_bytes_are(data: bytes) -> None:
+    """A read that ends in its only pair of LF may hold other ends of frames, or nothing but blank lines."""
+    assert frames_of([data]) == frames_of([data[place : place + 1] for place in range(len(data))])
+
+
+@given(
+    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r\n")),
+    st.sampled_from(["", "\u00e9", "\u2028"]),
+)
+def test_a_frame_is_read_alike_whatever_ends_its_lines(text: str, more: str) -> None:
+    """In every script: one with LF is read by a shorter way than one with CRLF."""
+    lines = [f"event: a{more}".encode(), f"data: {text}".encode(), b"", b""]
+    plain, other = (frames_of([end.join(lines)]) for end in (b"\n", b"\r\n"))
+    assert plain[1] == other[1]
+    assert [frame[1:] for frame in plain[0]] == [frame[1:] for frame in other[0]]
+
+
 @given(st.binary(max_size=300), st.lists(st.integers(0, 300), max_size=4))
 def test_any_bytes_give_frames_or_a_fault(data: bytes, cuts: list[int]) -> None:
     """Never an exception, and nothing after a fault."""
