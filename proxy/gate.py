@@ -70,6 +70,7 @@ class Gate:
         self._back = WayBack()  # for when a later leg fails
         self._ended = False  # the dialect's own end was read
         self._leg_over = False  # nothing more comes of this leg, whether its end was read or not
+        self._has_news = False  # what was written down may let another call be, with the next frame
         self._settled = False  # how the calls of this leg leave is known
         self._going_on = False  # between two legs
         self._closing = False  # a limit was reached: what is held leaves as it is answered, and nothing else comes
@@ -127,7 +128,7 @@ class Gate:
         if len(events) == 1 and isinstance(event := events[0], wire.FrameRead) and is_plain:
             if not self._queue and not event.keys:  # nearly all frames: text, and nothing waits
                 return [Write(self._writer.write([event], self._judged))]
-            if self._queue and not self._ended:  # it completes nothing, and stands behind what waits
+            if self._queue and not self._ended and not self._has_news:  # it completes nothing, and stands behind these
                 self._hold(event)
                 return [] if self._queue.bytes <= self._held_bytes_max else self.reach(Limit.HELD_BYTES)
         return self._take(events)
@@ -153,8 +154,7 @@ class Gate:
     def next_leg(self, reader: Reader | None = None, writer: Writer | None = None) -> None:
         """Upstream answers again. A body is a turn of its own to read and write; a stream goes on in the same ones."""
         self._going_on = self._ended = self._leg_over = self._settled = False
-        self._leg += 1
-        self._leg_calls = []
+        self._leg, self._leg_calls = self._leg + 1, []
         if reader is None or writer is None:
             self._reader.next_leg()
             return
@@ -196,9 +196,7 @@ class Gate:
         for key in keys:
             self._calls[key].stage = Stage.JUDGING
             self._calls[key].confirmed = True
-        if not keys:
-            return self._flush()
-        return [EndAtLimit(limit, keys)]
+        return [EndAtLimit(limit, keys)] if keys else self._flush()
 
     def decided(self, answers: Mapping[wire.Key, wire.Answer]) -> list[Command]:
         """The answers to `Decide`. One that would release a malformed call is of the call as it was before its cut."""
@@ -214,6 +212,7 @@ class Gate:
         """The answers as they stand after the record was written; a halt or a failed store may have changed them."""
         if self._over:
             return []
+        self._has_news = True
         for key, answer in answers.items():
             held = self._calls[key]
             held.answer = answer
@@ -224,6 +223,7 @@ class Gate:
         return [*self._settle(), *self._flush()] if self._ended or self._leg_over else self._flush()
 
     def _take(self, events: Sequence[wire.WireEvent]) -> list[Command]:
+        self._has_news = False
         commands: list[Command] = []
         completed: dict[wire.Key, wire.Content] = {}
         for event in events:
@@ -347,8 +347,7 @@ class Gate:
         self._back.keep(text, kept_back, self._writer, self._judged)
         commands = self._flush(without=kept_back)
         self._going_on = True
-        messages, tokens = self._memory.go_on(waiting, results, kept_back)
-        return [*commands, Continue(messages, tokens)]
+        return [*commands, Continue(*self._memory.go_on(waiting, results, kept_back))]
 
     def _remember(self, hidden: Collection[wire.Key], results: Sequence[HiddenResult]) -> list[Command]:
         if self._memory is None:

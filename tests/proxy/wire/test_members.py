@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.wire.members import SHORT_BYTES, may_mention
+from proxy.wire.members import SHORT_BYTES, is_misspelled, may_mention
 from proxy.wire.seal import SEALED, may_be_sealed
 
 WORDS = [b"tool", b"_addition", b"\\u0074ool_addition", b"\\u00", b"\\u005f", b"\\u005F", b"\\u006", b"\\u0041"]
@@ -47,3 +47,16 @@ def test_a_seal_is_found(padding: int) -> None:
     assert may_be_sealed(f'{{"signature":"{SEALED}h1.abc"}}'.encode() + fill)
     assert may_be_sealed(b'{"redactedContent":"Y2cxLmgx"}' + fill)
     assert not may_be_sealed(b'{"signature":"cg1x","data":"Y2cxLmgx"}' + fill)
+
+
+MEMBERS = st.lists(
+    st.one_of(st.sampled_from(["index", "Index", "INDEX", "\u0131ndex", "index\u017f", "1", ""]), st.text())
+)
+
+
+@given(MEMBERS)
+def test_a_name_in_another_case_is_found_beside_any_others(members: list[str]) -> None:
+    """Members in small letters alone are looked at no further."""
+    names = frozenset({"index", "indexs"})
+    found = any(member not in names and member.casefold() in names for member in members)
+    assert is_misspelled(dict.fromkeys(members), names) is found
