@@ -46,12 +46,13 @@ def _cells() -> tuple[Cell, ...]:
             one = exchange(name, dialect, streamed=streamed, call=call)
             mixed.append(one)
             found.append(_cpu(name, budget, requests, one))
-    for label, size, requests in (("2 KB", 2 * KIB, 2000), ("200 KB", 200 * KIB, 400), ("5 MB", 5 * KIB * KIB, 40)):
+    for label, size, requests in (("2 KB", 2 * KIB, 2000), ("200 KB", 200 * KIB, 200), ("5 MB", 5 * KIB * KIB, 40)):
         name = f"history of {label}"
-        one = exchange(name, Dialect.ANTHROPIC, streamed=False, call=False, body_bytes=size)
+        grows = size > 2 * KIB
+        one = exchange(name, Dialect.ANTHROPIC, streamed=False, call=False, body_bytes=size, grows=grows)
         found.append(_cpu(name, 1.5, requests, one, connections=4))
     hidden = hidden_exchange("history of 200 KB with a hidden turn", 200 * KIB)
-    found.append(_cpu(hidden.name, 2.5, 400, hidden, connections=4))
+    found.append(_cpu(hidden.name, 2.5, 200, hidden, connections=4))
     edited = edited_exchange("history of 5 MB with three edited results", 5 * KIB * KIB)
     found.append(Cell(edited.name, Measure.CPU, 2.5, (edited,), 40, 4, PRUNING_POLICY))
     name = "first byte of a paced stream"

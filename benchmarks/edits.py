@@ -15,7 +15,7 @@ _CALLS = [
 
 def edited_exchange(name: str, body_bytes: int) -> Exchange:
     """The request; its `before` is the one that brought the three results, where the edits are decided."""
-    plain = exchange(name, Dialect.ANTHROPIC, streamed=False, call=False, body_bytes=body_bytes)
+    plain = exchange(name, Dialect.ANTHROPIC, streamed=False, call=False, body_bytes=body_bytes, grows=True)
     request = json.loads(plain.body)
     opening, *rest = request["messages"]
     results = [{"type": "tool_result", "tool_use_id": call["id"], "content": "a long field " * 20} for call in _CALLS]

@@ -65,8 +65,9 @@ class Answer:
 class Exchange:
     """One request, ready to send, and the name under which the upstream knows its answer.
 
-    `before` is sent once ahead of it: what the gate makes of its answer is not compared. `told` is what the gate's log
-    line of it must say then, and never says otherwise.
+    Where it `grows`, its history has a turn more with each request of a conversation, and each connection has a
+    conversation of its own (`talks`). `before` is sent once ahead of it: what the gate makes of its answer is not
+    compared. `told` is what the gate's log line of it must say then, and never says otherwise.
     """
 
     name: str
@@ -76,12 +77,13 @@ class Exchange:
     answer: Answer
     before: Exchange | None = None
     told: bytes = b""
+    grows: bool = False
 
-    def request(self, host: str) -> bytes:
-        """The request's bytes for a server at `host` (`127.0.0.1:8080`)."""
-        fields = [("host", host), *self.headers, ("x-bench", self.name), ("content-length", str(len(self.body)))]
+    def request(self, host: str, body: bytes) -> bytes:
+        """The request's bytes with this body, for a server at `host` (`127.0.0.1:8080`)."""
+        fields = [("host", host), *self.headers, ("x-bench", self.name), ("content-length", str(len(body)))]
         head = "".join(f"{name}: {value}\r\n" for name, value in fields)
-        return f"POST {self.path} HTTP/1.1\r\n{head}\r\n".encode() + self.body
+        return f"POST {self.path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
 _TOOLS = (
@@ -280,7 +282,14 @@ _STREAMS: dict[Dialect, Callable[[bool], tuple[bytes, ...]]] = {
 
 
 def exchange(
-    name: str, dialect: Dialect, *, streamed: bool, call: bool, body_bytes: int = 2048, seconds_before: float = 0.0
+    name: str,
+    dialect: Dialect,
+    *,
+    streamed: bool,
+    call: bool,
+    body_bytes: int = 2048,
+    seconds_before: float = 0.0,
+    grows: bool = False,
 ) -> Exchange:
     """An exchange of about `body_bytes` of request, answered with or without one call of `process_refund`."""
     path, credential = _ROUTES[dialect]
@@ -288,12 +297,12 @@ def exchange(
     kind = "text/event-stream; charset=utf-8" if streamed else "application/json"
     answer = Answer(kind, parts, streamed, seconds_before, SECONDS_BETWEEN_EVENTS if streamed else 0.0)
     headers = (*credential, ("content-type", "application/json"), ("accept", "application/json"))
-    return Exchange(name, path, headers, _compact(_REQUESTS[dialect](body_bytes, streamed)), answer)
+    return Exchange(name, path, headers, _compact(_REQUESTS[dialect](body_bytes, streamed)), answer, grows=grows)
 
 
 def hidden_exchange(name: str, body_bytes: int) -> Exchange:
     """A request of a conversation whose first turn hides a call that was refused; `before` is that turn."""
-    plain = exchange(name, Dialect.ANTHROPIC, streamed=False, call=False, body_bytes=body_bytes)
+    plain = exchange(name, Dialect.ANTHROPIC, streamed=False, call=False, body_bytes=body_bytes, grows=True)
     request = json.loads(plain.body)
     opening = request["messages"][0]
     calls = [

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from benchmarks.processes import BenchmarkError
+from benchmarks.talks import Talks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,29 +20,31 @@ SHOWN = 200
 
 
 async def drive(
-    host: str, exchanges: Sequence[Exchange], requests: int, connections: int, *, begins: bool = False
+    host: str, exchanges: Sequence[Exchange], requests: int, connections: int, talks: Talks | None = None
 ) -> list[float]:
-    """Send `requests`, the exchanges in turn, on `connections` at a time. The seconds to each body's first byte. What
-    stands ahead of an exchange is sent where it `begins`: once for a server, as in a conversation.
+    """Send `requests`, the exchanges in turn, on `connections` at a time. The seconds to each body's first byte. The
+    conversations go on with `talks`; what stands ahead of one is sent where it begins.
 
     Raises:
         BenchmarkError: an answer that is not, byte for byte, what the upstream sent; nothing may be measured then.
     """
     waits: list[float] = []
-    raw = {one.name: one.request(host) for one in exchanges}
+    led = Talks() if talks is None else talks
     left = iter(range(requests))
-
     address, _, port = host.partition(":")
-    for ahead in [one.before for one in exchanges if begins and one.before is not None]:
-        await _prepare(address, int(port), ahead.request(host))
 
-    async def work() -> None:
+    async def work(connection: int) -> None:
         reader, writer = await asyncio.open_connection(address, int(port), limit=STREAM_BYTES_MAX)
         try:
             for number in left:
                 one = exchanges[number % len(exchanges)]
-                writer.write(raw[one.name])
+                talk, begins = led.at(one, connection)
+                if begins and (ahead := talk.opening(host)) is not None:
+                    writer.write(ahead)
+                    await _any_answer(reader)
+                request = talk.next(host)
                 started = time.perf_counter()
+                writer.write(request)
                 async with asyncio.timeout(ANSWER_SECONDS_MAX):
                     waits.append(await _read(reader, one) - started)
         finally:
@@ -49,23 +52,18 @@ async def drive(
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(connections, requests)):
-                group.create_task(work())
+            for connection in range(min(connections, requests)):
+                group.create_task(work(connection))
     except ExceptionGroup as failed:
         raise BenchmarkError(f"{host}: {failed.exceptions[0]}") from failed
     return waits
 
 
-async def _prepare(address: str, port: int, request: bytes) -> None:
-    """Send one request and take its answer, whatever it is."""
-    reader, writer = await asyncio.open_connection(address, port, limit=STREAM_BYTES_MAX)
-    try:
-        writer.write(request)
-        async with asyncio.timeout(ANSWER_SECONDS_MAX):
-            length = _length((await reader.readuntil(b"\r\n\r\n")).lower())
-            await reader.readexactly(length or 0)
-    finally:
-        writer.close()
+async def _any_answer(reader: asyncio.StreamReader) -> None:
+    """Take an answer, whatever it is."""
+    async with asyncio.timeout(ANSWER_SECONDS_MAX):
+        length = _length((await reader.readuntil(b"\r\n\r\n")).lower())
+        await reader.readexactly(length or 0)
 
 
 async def _read(reader: asyncio.StreamReader, one: Exchange) -> float:

@@ -8,12 +8,14 @@ import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.cells import Cell, Measure
 from benchmarks.exchanges import ARGUMENTS, POLICY
 from benchmarks.load import drive
 from benchmarks.processes import Process
+from benchmarks.talks import Talks
 from interceptors.calls import Proposal, Proposer, ToolCall
 from interceptors.context import Context
 from interceptors.decisions import Decision
@@ -60,6 +62,8 @@ class Result:
 
 
 Sides: TypeAlias = tuple[Process, Process]
+Drive: TypeAlias = "Callable[[int], Awaitable[list[float]]]"
+"""Sends so many requests to a side, which go on with what was sent before; the seconds to each body's first byte."""
 
 
 async def measure(cell: Cell, sides: Sides, effort: Effort) -> Result:
@@ -75,32 +79,36 @@ async def measure(cell: Cell, sides: Sides, effort: Effort) -> Result:
             return await _memory(cell, sides[0], effort)
 
 
-async def _cpu(cell: Cell, side: Process, requests: int) -> float:
+async def _cpu(send: Drive, side: Process, requests: int) -> float:
     before = side.cpu_seconds()
-    await drive(side.host, cell.exchanges, requests, cell.connections)
+    await send(requests)
     return (side.cpu_seconds() - before) / requests * MICRO
 
 
-async def _first_byte(cell: Cell, side: Process, requests: int) -> float:
-    return statistics.median(await drive(side.host, cell.exchanges, requests, cell.connections)) * MILLI
+async def _first_byte(send: Drive, _: Process, requests: int) -> float:
+    return statistics.median(await send(requests)) * MILLI
 
 
 async def _alternate(
-    cell: Cell, sides: Sides, effort: Effort, unit: str, probe: Callable[[Cell, Process, int], Awaitable[float]]
+    cell: Cell, sides: Sides, effort: Effort, unit: str, probe: Callable[[Drive, Process, int], Awaitable[float]]
 ) -> Result:
     requests = effort.of(cell)
-    for side in sides:
-        warm_up = max(cell.connections, requests // WARM_UP_SHARE)
-        await drive(side.host, cell.exchanges, warm_up, cell.connections, begins=True)
+    both = [(partial(_send, cell, side, Talks()), side) for side in sides]
+    for send, _ in both:
+        await send(max(cell.connections, requests // WARM_UP_SHARE))
     taken: list[tuple[float, float]] = []
     for number in range(effort.rounds):
         # Who is first changes, so that neither side always meets the other's warm caches.
-        first, second = sides if number % 2 == 0 else sides[::-1]
-        one, other = await probe(cell, first, requests), await probe(cell, second, requests)
+        first, second = both if number % 2 == 0 else both[::-1]
+        one, other = await probe(*first, requests), await probe(*second, requests)
         taken.append((one, other) if number % 2 == 0 else (other, one))
     ratios = tuple(gate / beside for gate, beside in taken)
     gate, beside = (statistics.median(side) for side in zip(*taken, strict=True))
     return _result(cell, statistics.median(ratios), unit, gate, beside, ratios)
+
+
+async def _send(cell: Cell, side: Process, talks: Talks, requests: int) -> list[float]:
+    return await drive(side.host, cell.exchanges, requests, cell.connections, talks)
 
 
 def decision(cell: Cell, effort: Effort) -> Result:

@@ -77,8 +77,9 @@ class Conversations:
     ) -> Heard:
         """Settle what came back, and read what the policy's decisions need.
 
-        A policy that needs nothing of it waits for nothing: its results are settled behind the request. `messages` is
-        the member of the client's body as it came, empty where the dialect does not say; `claims` are the session's.
+        A policy that needs nothing of it waits for nothing: its results are settled behind the request. `messages` are
+        those of the client's body as `RequestView` has them, empty where the dialect does not say; `claims` are the
+        session's.
 
         Raises:
             UnknownResultError: under `unknown_results: refuse`.

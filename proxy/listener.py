@@ -28,6 +28,7 @@ from proxy.store import Entry, StoreError, new_receipt_id
 from proxy.summary import Ending
 from proxy.texts import text_rules
 from proxy.upstream import target
+from proxy.viewing import Viewing
 from proxy.wire import envelope
 from proxy.wire.dialect import Dialect, Fault, RequestView
 
@@ -48,7 +49,7 @@ class Listener:
     def __init__(self, services: Services) -> None:
         self._with, limits = services, services.settings.limits
         self._admission = Admission(services)
-        self._handoffs = Handoffs(services)
+        self._handoffs, self._viewing = Handoffs(services), Viewing()
         self._room, self._exchange_seconds = Room(limits.bytes_in_flight_max), limits.exchange_ms_max / 1000
         self._kept_route = lru_cache(maxsize=_PATHS_KEPT)(self._route)
         self.is_draining = False
@@ -117,7 +118,7 @@ class Listener:
         body: bytes,
     ) -> bool:
         """The first look at a request: what the gate answers by itself does not go up."""
-        passage.view = self._read_request(way, request, body)
+        passage.view = self._read_request(way, request, body, self._asked(passage).caller.tenant)
         passage.conversation = self._admission.conversation(fields, passage.view)
         return await self._handoffs.answered(request, way.dialect, body, passage)
 
@@ -198,12 +199,11 @@ class Listener:
 
         return open_leg
 
-    def _read_request(self, way: routes.Mediated, request: Request, body: bytes) -> RequestView:
-        charset = request.charset
-        if charset is not None and charset.lower() not in ("utf-8", "utf8"):
+    def _read_request(self, way: routes.Mediated, request: Request, body: bytes, tenant: str) -> RequestView:
+        if (charset := request.charset) is not None and charset.lower() not in ("utf-8", "utf8"):
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", "the body must be UTF-8")
         try:
-            return way.dialect.request(body, way.at)
+            return self._viewing.view(way.dialect, body, way.at, tenant)
         except envelope.EnvelopeError as error:
             raise RefusedError(Fault.INVALID_REQUEST, "invalid_body", str(error)) from None
 

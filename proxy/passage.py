@@ -12,6 +12,7 @@ from proxy.logs import ExchangeLine
 from proxy.stakes import stake
 from proxy.summary import Summary
 from proxy.wire.dialect import Dialect, RequestView
+from proxy.wire.stem import NO_STEMS
 
 if TYPE_CHECKING:
     from proxy.admission import Asking
@@ -48,7 +49,7 @@ class Passage:
         """What became of the history. Its messages are not needed any more: a long request must not be held twice."""
         self.restored, self.ambiguous = prepared.restored, prepared.ambiguous
         self.taken_out = prepared.taken_out + taken_out
-        self.view = replace(self.view, messages=b"")
+        self.view = replace(self.view, messages=b"", stems=NO_STEMS)
 
 
 def tell(passage: Passage, services: Services, bytes_in_flight: int) -> None:

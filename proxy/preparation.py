@@ -19,6 +19,7 @@ from proxy.ledger.vault import LedgerError
 from proxy.store import StoreError
 from proxy.wire import envelope
 from proxy.wire.dialect import Fault
+from proxy.wire.stem import NO_STEMS
 
 if TYPE_CHECKING:
     from proxy.conversation import Heard
@@ -45,18 +46,20 @@ async def prepare(services: Services, dialect: Dialect, body: bytes, passage: Pa
     policy, tenant = asking.revision.policy, asking.caller.tenant
     asker = Asker(asking.subject, passage.conversation)
     try:
-        prepared = await services.ledger.prepare(dialect, body, tenant, asker, passage.view.messages)
+        view = passage.view
+        prepared = await services.ledger.prepare(dialect, body, tenant, asker, view)
         heard = await services.conversations.hear(
             dialect,
             prepared,
             policy,
             tenant,
             passage.conversation,
-            messages=passage.view.messages,
+            messages=view.messages,
             claims=asking.claims,
         )
         subject = Subject(tenant, asker, prepared.answered, prepared.client_body, prepared.is_sealed)
-        upward = await services.histories.lift(dialect, heard.body, policy, subject)
+        stems = view.stems if heard.body is body else NO_STEMS
+        upward = await services.histories.lift(dialect, heard.body, policy, subject, stems)
     except envelope.EnvelopeError as error:
         raise RefusedError(Fault.INVALID_REQUEST, error.reason, str(error)) from None
     except StoreError:

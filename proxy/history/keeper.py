@@ -18,7 +18,8 @@ from policies.upkeep import BrokenPairs
 from proxy.history.again import named, recognized
 from proxy.history.compacting import summed_up
 from proxy.history.deciding import decide, first_sight, uses
-from proxy.history.lifting import Request, Subject, Upward
+from proxy.history.growing import Growing
+from proxy.history.lifting import Coming, Request, Subject, Upward
 from proxy.history.noting import Noting
 from proxy.history.pairs import broken, known_pairs, mended, refuse_broken
 from proxy.history.sent import Sent
@@ -29,6 +30,7 @@ from proxy.ledger.edits import Decision, Where
 from proxy.ledger.hidden import root_of
 from proxy.ledger.outline import Outlines
 from proxy.wire.seal import may_be_sealed
+from proxy.wire.stem import NO_STEMS
 from proxy.wire.transcript import Side
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from proxy.ledger.edits import EditVault, PairEdit
     from proxy.ledger.outline import Outline
     from proxy.wire.dialect import Dialect
+    from proxy.wire.stem import Stems
     from proxy.wire.transcript import Transcript
 
 __all__ = ["Histories", "Subject", "Upward"]
@@ -61,10 +64,13 @@ class Histories:
         self._outlines = Outlines(with_calls=True)
         self._generation = 0
         self._sent = Sent()
+        self._growing = Growing(vault, self._decided)
 
-    async def lift(self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject) -> Upward:
+    async def lift(
+        self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject, stems: Stems = NO_STEMS
+    ) -> Upward:
         """The request with its edits. A conversation that has none, under a policy that makes none, costs a look at
-        whether there are any at all.
+        whether there are any at all. `stems` are those of this body.
 
         Raises:
             envelope.EnvelopeError: its messages cannot be read.
@@ -75,7 +81,7 @@ class Histories:
         is_used = uses(policy)
         if not is_used and self._vault.is_empty() and not (subject.is_sealed and may_be_sealed(body)):
             return self._as_it_came(body, subject)
-        found = await asyncio.to_thread(self._lifted, dialect, body, policy, subject, is_used=is_used)
+        found = await asyncio.to_thread(self._lifted, dialect, body, policy, subject, stems, is_used=is_used)
         if isinstance(found, Upward):
             return found
         assert self._receipts is not None, "nothing else finds what is too long"
@@ -83,14 +89,18 @@ class Histories:
         return await asyncio.to_thread(self._compacted, found, known)
 
     def _lifted(
-        self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject, *, is_used: bool
+        self, dialect: Dialect, body: bytes, policy: Policy, subject: Subject, stems: Stems, *, is_used: bool
     ) -> Upward | Overlong:
+        now, generation = self._clock(), self._vault.generation()
+        if is_used and stems.known is not None:
+            coming = Coming(dialect, body, policy, subject, stems, now, generation)
+            if (grown := self._growing.lift(coming)) is not None:
+                return grown
         transcript = dialect.continuation.transcript(body)
         is_plain = not is_used and not may_be_sealed(body)
         if is_plain and not self._vault.knows(subject.tenant, root_of(transcript.opening())):
             return self._as_it_came(body, subject)
         view = View(transcript, self._outline(dialect, transcript, subject.tenant))
-        now = self._clock()
         # Decisions stand behind turns of the user's side.
         places = [turn.after for turn in view.turns if turn.side is Side.USER]
         known = self._vault.find(subject.tenant, places, view.root)
@@ -105,7 +115,7 @@ class Histories:
         where = None
         if newest is not None and (is_used or decisions or decided is not None):
             where = Where(subject.tenant, view.places[newest], view.root, subject.asker.subject)
-        request = Request(dialect, body, policy, subject, view, decisions, mends, pairs, where, now)
+        request = Request(dialect, body, policy, subject, view, decisions, mends, pairs, where, now, generation, stems)
         if newest is None or where is None or decided is not None:
             return self._upward(request, decided)
         fresh = self._decided(view, body, policy, subject, decisions, now)
@@ -140,6 +150,8 @@ class Histories:
         self, request: Request, decision: Decision | None, fresh: Iterable[Decision] = (), tokens: int = 0
     ) -> Upward:
         found, changed = request.with_edits(decision)
+        if decision is not None:
+            self._growing.remember(request, decision, found)
         counts = _counts(fresh, request.mends)
         if fresh and request.is_held_whole:
             counts[Edit.NOT_COMPACTED] += 1

@@ -10,6 +10,7 @@ import msgspec
 from proxy.history.pairs import repairs
 from proxy.history.tokens import BYTES_A_TOKEN
 from proxy.history.view import edited
+from proxy.wire.stem import NO_STEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from proxy.ledger.edits import Decision, PairEdit, Where
     from proxy.ledger.hidden import Asker
     from proxy.wire.dialect import Dialect
+    from proxy.wire.stem import Stems
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -32,6 +34,19 @@ class Subject(msgspec.Struct, frozen=True):
     answered: frozenset[str] = frozenset()
     client_body: bytes = b""  # as the client sent it: the places that it knows
     is_sealed: bool = True  # whether its thinking may depend on edits
+
+
+class Coming(msgspec.Struct, frozen=True):
+    """A request of whose history nothing was read yet. `stems` are those of its body; `generation` is that of the
+    vault."""
+
+    dialect: Dialect
+    body: bytes
+    policy: Policy
+    subject: Subject
+    stems: Stems
+    now: datetime
+    generation: int
 
 
 class Upward(msgspec.Struct, frozen=True):
@@ -60,7 +75,8 @@ class Upward(msgspec.Struct, frozen=True):
 @dataclass(frozen=True, slots=True)
 class Request:
     """`before` is what was decided at places ahead of the newest turn; `mends` are repairs of pairs that no decision
-    holds. `where` is None where nothing is decided of it."""
+    holds. `where` is None where nothing is decided of it. `stems` are those of its body, where it goes up as it came
+    but for its edits."""
 
     dialect: Dialect
     body: bytes
@@ -72,6 +88,8 @@ class Request:
     pairs: Mapping[int, PairEdit]
     where: Where | None
     now: datetime
+    generation: int  # of the vault, before anything was read of it
+    stems: Stems = NO_STEMS
 
     @property
     def is_held_whole(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from interceptors.compaction import ANSWER
 from interceptors.edits import Edit
@@ -36,17 +36,19 @@ class Repair:
 
 class View:
     """`turns` are those of the user's and the assistant's side, by whose numbers decisions name them. `places` names
-    the place behind each. `outline` is that of the request with its calls, where it is known."""
+    the place behind each. `outline` is that of the request with its calls, where it is known. `begins` names the
+    opening of a history of which this view shows only the end."""
 
-    def __init__(self, transcript: Transcript, outline: Outline | None = None) -> None:
+    def __init__(self, transcript: Transcript, outline: Outline | None = None, begins: bytes | None = None) -> None:
         self.transcript = transcript
+        self._begins = begins
         self.all_turns = outlined(transcript.turns(), with_calls=True) if outline is None else outline
         self.turns: list[Step] = [turn for turn in self.all_turns if turn.side is not Side.SYSTEM]
         self.places = [turn.after for turn in self.turns]
 
     @property
     def root(self) -> bytes:
-        return root_of(self.transcript.opening())
+        return root_of(self.transcript.opening()) if self._begins is None else self._begins
 
     @property
     def newest(self) -> int | None:
@@ -60,12 +62,25 @@ class View:
         return range(next(said, -1) + 1, len(self.turns))
 
 
+class Changed(NamedTuple):
+    """What stands in the place of the messages from `first` to before `behind`, which are those of the turn `number`;
+    and what was edited up to there."""
+
+    number: int
+    first: int
+    behind: int
+    messages: Sequence[bytes]
+    state: State
+    counts: Mapping[Edit, int]
+
+
 @dataclass(slots=True)
 class Edited:
     """A history as it goes up. `mark` names all edits, for the thinking that will depend on them; it is empty where
-    none does."""
+    none does. `changes` are those of turns; summaries are not among them."""
 
     messages: list[bytes] = field(default_factory=list)
+    changes: list[Changed] = field(default_factory=list)
     mark: str = ""
     taken_out: int = 0  # thinking blocks
     counts: Counter[Edit] = field(default_factory=Counter)
@@ -75,13 +90,20 @@ class Edited:
         return bool(self.counts or self.taken_out)
 
 
-class _State:
-    """The digest of all edits so far, in order; empty where there is none. It differs with how the history begins: the
-    same edits behind another beginning are not what thinking was made behind."""
+class State:
+    """The digest of all edits so far, in order; empty where there is none. It differs with how the history begins
+    (`first` names the place behind its first turn): the same edits behind another beginning are not what thinking was
+    made behind."""
 
-    def __init__(self, view: View) -> None:
-        self._hash = hashlib.sha256(view.places[0] if view.places else b"")
+    def __init__(self, first: bytes) -> None:
+        self._hash = hashlib.sha256(first)
         self.mark = ""
+
+    def copy(self) -> State:
+        """This state, which more edits do not change."""
+        other = State(b"")
+        other._hash, other.mark = self._hash.copy(), self.mark
+        return other
 
     def add(self, *parts: str) -> None:
         for part in parts:
@@ -95,21 +117,22 @@ def edited(
     decisions: Mapping[int, Decision],
     repairs: Mapping[int, Repair],
     said: Callable[[str], bytes] | None = None,
+    state: State | None = None,
 ) -> Edited:
     """The history with what was decided at its places, and with its pairs repaired. Thinking that depends on other
-    edits than these is taken out (WIRE.md 1.7). `said` makes a message of the assistant's, which summaries need."""
+    edits than these, and `state` before them, is taken out (WIRE.md 1.7). `said` is what summaries need to speak."""
     summaries = {each.first: each for decision in decisions.values() for each in decision.stretches}
     results = _results(decisions)
     touched = {*results, *repairs, *(number for number, each in decisions.items() if each.notice)}
-    found, state = Edited(), _State(view)
+    found, state = Edited(), State(view.places[0] if view.places else b"") if state is None else state.copy()
     messages = view.transcript.messages
-    copied = 0  # of the messages; those of turns that nothing is done to are taken in runs
-    last = -1  # of the turns that are summed up
+    copied, last = 0, -1  # of the messages, which are taken in runs, and of the turns that are summed up
     for number, turn in enumerate(view.turns):
         if (stretch := summaries.get(number)) is not None and number > last:
             found.messages += [*messages[copied : turn.first], *_summed_up(view, stretch, said, found, state)]
             last, copied = stretch.last, view.turns[stretch.last].last + 1
-        if number <= last or (turn.side is Side.ASSISTANT and not turn.marks and number not in repairs):
+        is_touched = number in touched or (turn.side is Side.ASSISTANT and turn.marks)
+        if number <= last or not is_touched:
             continue
         if turn.side is Side.ASSISTANT:
             raw, is_same = _opened(view.transcript, messages[turn.first : turn.last + 1], state.mark, found)
@@ -117,23 +140,22 @@ def edited(
                 raw += _repaired(view, None, [], behind, found, state)
             elif is_same:
                 continue
-        elif number in touched:
+        else:
             raw = list(messages[turn.first : turn.last + 1])
             raw = _with_results(view, number, raw, results.get(number, {}), found, state)
             raw = _noticed(view, number, raw, decisions.get(number), found, state)
             raw = _repaired(view, number, raw, repairs.get(number), found, state)
-        else:
-            continue
         found.messages += messages[copied : turn.first]
         found.messages += raw
         copied = turn.last + 1
+        found.changes.append(Changed(number, turn.first, copied, raw, state.copy(), Counter(found.counts)))
     found.messages += messages[copied:]
     found.mark = state.mark if view.transcript.is_bound else ""
     return found
 
 
 def _summed_up(
-    view: View, stretch: Stretch, said: Callable[[str], bytes] | None, found: Edited, state: _State
+    view: View, stretch: Stretch, said: Callable[[str], bytes] | None, found: Edited, state: State
 ) -> list[bytes]:
     """Turns of both sides, since those before and behind are of both, too; what the system says in between stays."""
     assert said is not None, "who has summaries can say them"
@@ -156,7 +178,7 @@ def _results(decisions: Mapping[int, Decision]) -> dict[int, dict[str, ResultEdi
 
 
 def _with_results(
-    view: View, number: int, raw: list[bytes], edits: Mapping[str, ResultEdit], found: Edited, state: _State
+    view: View, number: int, raw: list[bytes], edits: Mapping[str, ResultEdit], found: Edited, state: State
 ) -> list[bytes]:
     wanted = [edits.get(result.call) for result in view.turns[number].results]
     if not any(wanted):
@@ -172,7 +194,7 @@ def _with_results(
 
 
 def _noticed(
-    view: View, number: int, raw: list[bytes], decision: Decision | None, found: Edited, state: _State
+    view: View, number: int, raw: list[bytes], decision: Decision | None, found: Edited, state: State
 ) -> list[bytes]:
     """The notice stands before what the result says, as one text with it: no dialect is without that."""
     if decision is None or not decision.notice:
@@ -192,7 +214,7 @@ def _behind(notice: str, said: Content) -> Content:
 
 
 def _repaired(
-    view: View, number: int | None, raw: list[bytes], repair: Repair | None, found: Edited, state: _State
+    view: View, number: int | None, raw: list[bytes], repair: Repair | None, found: Edited, state: State
 ) -> list[bytes]:
     """`number` is None for a turn that the client left out, behind one of the assistant's."""
     if repair is None:

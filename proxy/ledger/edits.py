@@ -26,6 +26,7 @@ _PLACES_A_QUESTION = 500
 _FIND = "SELECT place, sealed FROM edits WHERE place IN (?)"
 _NAMES_MAX = 2000
 _NAMES = f"SELECT place FROM edits WHERE root = ? LIMIT {_NAMES_MAX + 1}"  # noqa: S608 - own number
+_DUE = "SELECT 1 FROM edits WHERE place = ? AND expires < ?"
 _PUT = "INSERT OR IGNORE INTO edits (place, root, subject, expires, sealed) VALUES (?, ?, ?, ?, ?)"
 _PUT_ANEW = _PUT.replace("IGNORE", "REPLACE")
 
@@ -209,13 +210,21 @@ class EditVault:
         def rows(some: Iterable[bytes]) -> list[tuple[float, bytes, float]]:
             return [(until, self._vault.digest(b"edits place", tenant, place), due) for place in some]
 
-        asked = "SELECT 1 FROM edits WHERE place = ? AND expires < ?"
         ends = rows([*all_places[-1:], *all_places[:1]])
         with self._vault.using() as connection:
-            if any(connection.execute(asked, row[1:]).fetchone() for row in ends):
+            if any(connection.execute(_DUE, row[1:]).fetchone() for row in ends):
                 for table in ("edits", "notes"):  # what is noted lies under the names of the same places
                     touched = f"UPDATE {table} SET expires = ? WHERE place = ? AND expires < ?"  # noqa: S608 - own words
                     connection.executemany(touched, rows(all_places))
+
+    def is_due(self, tenant: str, place: bytes, now: datetime) -> bool:
+        """Whether a place would be touched."""
+        due = now.timestamp() + self._vault.seconds * 9 / 10
+        with self._vault.using() as connection:
+            return (
+                connection.execute(_DUE, (self._vault.digest(b"edits place", tenant, place), due)).fetchone()
+                is not None
+            )
 
     def _rows(self, names: Sequence[bytes]) -> Iterable[tuple[bytes, bytes]]:
         for first in range(0, len(names), _PLACES_A_QUESTION):

@@ -18,6 +18,7 @@ from proxy.ledger.items import ShownItems
 from proxy.ledger.restoring import Restoring
 from proxy.ledger.vault import LedgerError, Vault, new_hidden_id
 from proxy.wire import envelope
+from proxy.wire.dialect import RequestView
 from proxy.wire.seal import both_marks, may_be_sealed
 from proxy.wire.standing import Held, pointer, pointer_turn
 from proxy.wire.transcript import CHAIN_START
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from proxy.wire.standing import Standing
     from proxy.wire.told import KeptAnswer
     from proxy.wire.transcript import Transcript
+
+
+_NOTHING_SEEN = RequestView()
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -72,20 +76,26 @@ class Ledger:
         self._restoring = Restoring(vault, clock)
 
     async def prepare(
-        self, dialect: Dialect, body: bytes, tenant: str, asker: Asker = NOBODY, member: bytes = b""
+        self,
+        dialect: Dialect,
+        body: bytes,
+        tenant: str,
+        asker: Asker = NOBODY,
+        view: RequestView = _NOTHING_SEEN,
     ) -> Prepared:
-        """The request with its hidden turns. One without any costs a look at whether there are any at all. `member` are
-        its messages as they stand in it, empty where the dialect does not say.
+        """The request with its hidden turns. One without any costs a look at whether there are any at all. `view` is
+        what was seen of it.
 
         Raises:
             envelope.EnvelopeError: its messages cannot be read.
         """
         if dialect.continuation.references is not None:
             body = await self.items.known(dialect, body, tenant, asker.subject)
-        is_sealed = may_be_sealed(body)
+        is_sealed = may_be_sealed(body) if view.is_sealed is None else view.is_sealed
         try:
             if not is_sealed and self._vault.is_empty():
                 return Prepared(body, body, asker=asker)
+            member = view.stems.whole(body, view.messages)
             found = await asyncio.to_thread(self._restored, dialect, body, member, tenant, asker, is_sealed=is_sealed)
         except LedgerError as error:
             self.failed(str(error))

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from proxy.wire import anthropic_told, envelope
 from proxy.wire.anthropic_texts import AnthropicBodyTexts, AnthropicStreamTexts
-from proxy.wire.anthropic_tools import TOOL_MEMBERS, tools_of
+from proxy.wire.anthropic_tools import INLINE, TOOL_MEMBERS, tools_of
 from proxy.wire.anthropic_turn import ANTHROPIC_CONTINUATION
 from proxy.wire.dialect import Fault, OutputFormat, Reader, RequestView, Writer
 from proxy.wire.framing import EVENTS
 from proxy.wire.paths import NOWHERE, Address
+from proxy.wire.stem import opens_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +46,7 @@ class AnthropicMessages:
     provider = "anthropic"
     paths: tuple[str, ...] = ("/v1/messages", "/messages")
     tool_members = TOOL_MEMBERS
+    message_words: tuple[bytes, ...] | None = (INLINE,)
     passive: tuple[tuple[str, str], ...] = (
         ("POST", "/v1/messages/count_tokens"),
         ("POST", "/messages/count_tokens"),
@@ -62,7 +64,16 @@ class AnthropicMessages:
         streamed = envelope.value_of(raw["stream"]) is True if "stream" in raw else False
         tools = tools_of(body, raw)
         metadata, cache_key = raw.get("metadata", b""), raw.get("prompt_cache_key", b"")
-        return RequestView(str(model), streamed, tools, metadata, cache_key, _output(raw), raw.get("messages", b""))
+        return RequestView(
+            str(model),
+            streamed,
+            tools,
+            metadata,
+            cache_key,
+            _output(raw),
+            raw.get("messages", b""),
+            opens=opens_at(raw, body),
+        )
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:
         return AnthropicStreamReader(pass_types) if streamed else AnthropicBodyReader(pass_types)

@@ -67,13 +67,14 @@ TOOL_MEMBERS: Final[Mapping[str, Shape]] = {
     "thread": Shape.WHOLE,
 }
 _DATE = re2.compile(r"_20[0-9]{6}")
-_INLINE: Final = b"tool_addition"
+INLINE: Final = b"tool_addition"
+"""The type of a block in which a message declares a tool."""
 
 
 def tools_of(body: bytes, raw: Mapping[str, bytes]) -> DeclaredTools:
     """All tools of a request. `raw` are the members of `body`."""
     inline: tuple[bytes, ...] = ()
-    if "messages" in raw and may_mention(body, _INLINE):
+    if "messages" in raw and may_mention(body, INLINE):
         inline = tuple(_inline(raw["messages"]))
     return _declared(*[raw.get(member, b"null") for member in TOOL_MEMBERS], inline)
 
@@ -127,7 +128,7 @@ def _inline(messages: bytes) -> Iterator[bytes]:
             continue
         for block in envelope.elements(content):
             members = envelope.members(block) if block.lstrip().startswith(b"{") else {}
-            if "type" in members and envelope.value_of(members["type"]) == _INLINE.decode():
+            if "type" in members and envelope.value_of(members["type"]) == INLINE.decode():
                 yield from _definition(members.get("tool", b"null"))
 
 

@@ -59,6 +59,7 @@ class BedrockConverse:
     passive = (("POST", "/model/{model}/count-tokens"),)
     client_header = CLIENT_HEADER
     framing = MESSAGES
+    message_words: tuple[bytes, ...] | None = None
     tool_members: ClassVar[Mapping[str, Shape]] = {
         TOOL_CONFIG: Shape.INSIDE,
         MODEL_FIELDS: Shape.INSIDE,

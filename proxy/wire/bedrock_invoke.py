@@ -35,6 +35,7 @@ class AnthropicOnBedrock(AnthropicMessages):
     paths = ("/model/{model}/invoke", "/model/{model}" + _STREAM)
     passive = ()
     client_header = CLIENT_HEADER
+    message_words = None  # whose body it is, is looked for in all of it
     framing = CHUNKS
 
     def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:

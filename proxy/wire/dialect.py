@@ -13,6 +13,7 @@ import msgspec
 
 from policies.model import folded
 from proxy.wire.paths import NOWHERE, Address
+from proxy.wire.stem import NO_STEMS, Stems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -54,7 +55,10 @@ class OutputFormat:
 
 class RequestView(msgspec.Struct, frozen=True):
     """What the gate needs to know of a request. `metadata`, `cache_key` and `messages` are members as they came, empty
-    for none. `is_turn`: the answer is the model's next turn, and nothing else that is made of the history."""
+    for none. `is_turn`: the answer is the model's next turn, and nothing else that is made of the history.
+    `opens` is where a long request's messages begin, where its form says so; `is_sealed` whether its thinking may be;
+    of a request with a known one of `stems` the `messages` are those behind it, the first of them the assistant's.
+    """
 
     model: str = ""
     streamed: bool = False
@@ -64,6 +68,9 @@ class RequestView(msgspec.Struct, frozen=True):
     output: OutputFormat | None = None
     messages: bytes = b""
     is_turn: bool = True
+    opens: int | None = None
+    is_sealed: bool | None = None
+    stems: Stems = NO_STEMS
 
 
 class Fault(Enum):
@@ -171,6 +178,11 @@ class Dialect(Protocol):
     @property
     def tool_members(self) -> Mapping[str, Shape]:
         """The members of a request that may name tools of the provider; `stripping` takes them out of these."""
+        ...
+
+    @property
+    def message_words(self) -> tuple[bytes, ...] | None:
+        """Words without which what stands in `messages` says nothing of a request, as tools do; None: not known."""
         ...
 
     def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:

@@ -62,6 +62,7 @@ class GeminiGenerate:
     passive: tuple[tuple[str, str], ...]
     client_header: str = ""
     framing = EVENTS
+    message_words: tuple[bytes, ...] | None = None
     tool_members: ClassVar[Mapping[str, Shape]] = {
         "tools": Shape.KEYED,
         "cachedContent": Shape.WHOLE,

@@ -38,6 +38,7 @@ class OllamaChat:
     )
     client_header = ""
     framing = LINES
+    message_words: tuple[bytes, ...] | None = None
     tool_members: ClassVar[Mapping[str, Shape]] = {"tools": Shape.LIST}
 
     def request(self, body: bytes, at: Address = NOWHERE) -> RequestView:  # noqa: ARG002 - the body says it all

@@ -25,6 +25,7 @@ from proxy.wire.events import (
 )
 from proxy.wire.framing import EVENTS
 from proxy.wire.paths import NOWHERE, Address
+from proxy.wire.stem import opens_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +61,7 @@ class OpenAIChat:
         "/openai/deployments/{deployment}/chat/completions",
     )
     tool_members = TOOL_MEMBERS
+    message_words: tuple[bytes, ...] | None = ()
     passive = (("GET", "/v1/models"), ("GET", "/models"), ("GET", "/v1/models/{id}"), ("GET", "/models/{id}"))
     client_header = ""
     framing = EVENTS
@@ -78,6 +80,7 @@ class OpenAIChat:
             cache_key,
             _output(raw.get("response_format", b"null")),
             raw.get("messages", b""),
+            opens=opens_at(raw, body),
         )
 
     def reader(self, streamed: bool, pass_types: frozenset[str]) -> Reader:

@@ -41,6 +41,7 @@ class OpenAIResponses:
     paths = (*_ROOTS, *(root + _COMPACT for root in _ROOTS))
     passive = tuple(("POST", f"{root}/input_tokens") for root in _ROOTS)
     tool_members = TOOL_MEMBERS
+    message_words: tuple[bytes, ...] | None = None
     client_header = ""
     framing = EVENTS
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _START = b'{"role"'
 _BETWEEN = b" \t\r\n,"
-_ASSISTANT = b'{"role":"assistant"'
-_PLAIN = tuple(b'{"role":"%s"' % role for role in (b"user", b"tool", b"system", b"developer", b"function"))
+ASSISTANT = b'{"role":"assistant"'
+PLAIN = tuple(b'{"role":"%s"' % role for role in (b"user", b"tool", b"system", b"developer", b"function"))
 _SHORT_BYTES = 32 * 1024
 _FIRST_MESSAGES = 3  # an assistant's turn, a user's, and one before them that says where the first begins
 
@@ -38,8 +38,8 @@ def results(messages: bytes, read: Callable[[bytes], Transcript]) -> list[Result
     """
     found: list[bytes] = []
     for message in backwards(messages):
-        is_plain = message.startswith(_PLAIN)  # the role is the first member, and not written with escapes
-        if message.startswith(_ASSISTANT) or (not is_plain and read(_request([message])).newest()[0] is not None):
+        is_plain = message.startswith(PLAIN)  # the role is the first member, and not written with escapes
+        if message.startswith(ASSISTANT) or (not is_plain and read(_request([message])).newest()[0] is not None):
             break
         found.append(message)
     came = read(_request(found)).newest()[1] if found else None
@@ -68,9 +68,9 @@ def result_ids(messages: bytes, read: Callable[[bytes], Transcript]) -> list[str
     found: list[str] = []
     try:
         for message in backwards(messages):
-            if message.startswith(_ASSISTANT):
+            if message.startswith(ASSISTANT):
                 return found[::-1]
-            if not message.startswith(_PLAIN):
+            if not message.startswith(PLAIN):
                 break
             seen = _message.decode(message)
             if seen.role == "tool" and not seen.tool_call_id:
