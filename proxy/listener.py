@@ -25,6 +25,7 @@ from proxy.provider_tools import STRIPPED, mind, refuse_unless_allowed
 from proxy.records import edited, observed, unexamined
 from proxy.services import Holding, Room, Services
 from proxy.store import Entry, StoreError, new_receipt_id
+from proxy.store.ids import new_exchange_id
 from proxy.summary import Ending
 from proxy.texts import text_rules
 from proxy.upstream import target
@@ -64,7 +65,7 @@ class Listener:
         provider = routes.provider_of(request.fields)
         route = self._kept_route if len(request.raw_path) <= _PATH_KEPT_MAX else self._route
         way = route(request.method, request.raw_path, provider)
-        passage = Passage(self._new_id(), request.method, time.monotonic(), way.dialect)
+        passage = Passage(new_exchange_id(self._with.judge.clock()), request.method, time.monotonic(), way.dialect)
         self._with.metrics.exchange_opened()
 
         async def broke(error: Exception) -> Reply | None:
@@ -328,6 +329,3 @@ class Listener:
             self._with.logs.event(Event.STORE_FAILED, exchange=passage.id)
         retry = () if error.fault in _RETRYABLE else (("x-should-retry", "false"),)
         return error_reply(passage.dialect, error.fault, f"callgate: {error}", retry)
-
-    def _new_id(self) -> str:
-        return "ex_" + new_receipt_id(self._with.judge.clock()).removeprefix("rc_")

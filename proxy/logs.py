@@ -11,18 +11,16 @@ import logging
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
-import msgspec
 import orjson
-from msgspec.structs import asdict
 
 from proxy.clock import Clock, utc_now
+from proxy.exchange_line import TENANT_LENGTH_MAX, bounded, encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
-TEXT_LENGTH_MAX = 200
-TENANT_LENGTH_MAX = 12
+    from proxy.exchange_line import ExchangeLine
 
 FIELDS: Mapping[str, str] = {
     "event": "what happened; one of `Event`",
@@ -97,37 +95,6 @@ class Event(Enum):
         return "warning" if self in (Event.HALTED, Event.LOGIN_FAILED, Event.LIBRARY) else "info"
 
 
-class ExchangeLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One exchange. Empty values are left out of the line."""
-
-    exchange: str
-    dialect: str = ""
-    route: str = ""
-    method: str = ""
-    status: int = 0
-    streamed: bool = False
-    model: str = ""
-    tenant: str = ""
-    identity: str | None = None
-    upstream: str = ""
-    receipts: Sequence[str] = ()
-    verdicts: Sequence[str] = ()
-    hold_ms: int | None = None
-    duration_ms: int = 0
-    bytes_up: int = 0
-    bytes_down: int = 0
-    conversation: str = ""
-    restored: int = 0
-    taken_out: int = 0
-    ambiguous: int = 0
-    outcome: str = ""
-    error: str = ""
-
-
-_OF_AN_EXCHANGE = {"level": Event.EXCHANGE.level, "event": Event.EXCHANGE.value, "listener": "agent"}
-_ALWAYS = frozenset({"status", "streamed", "duration_ms", "bytes_up", "bytes_down"})
-
-
 class Sink(Protocol):
     """Where lines go: a binary stream."""
 
@@ -170,52 +137,30 @@ class Logs:
         if unknown:
             raise ValueError(f"{sorted(unknown)} are no fields of the log")
         self.flush()
-        self._write(_head(self._clock(), event) | {name: _bounded(value) for name, value in values.items()})
+        line = _head(self._clock(), event) | {name: bounded(value) for name, value in values.items()}
+        self._write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
     def flush(self) -> None:
         """Write what waits."""
         waiting, self._waiting = self._waiting, []
         if waiting:
-            self._write(*(_told(time, line) for time, line in waiting))
+            self._write(*[encoded(_moment(time), line) for time, line in waiting])
 
-    def _write(self, *lines: dict[str, object]) -> None:
+    def _write(self, *lines: bytes) -> None:
         try:
-            self._sink.write(b"".join([orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines]))
+            self._sink.write(b"".join(lines))
             self._sink.flush()
         except OSError:
             for _ in lines:
                 self._broken()
 
 
+def _moment(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds")
+
+
 def _head(time: datetime, event: Event) -> dict[str, object]:
-    return {"time": time.isoformat(timespec="milliseconds"), "level": event.level, "event": event.value}
-
-
-def _told(time: datetime, line: ExchangeLine) -> dict[str, object]:
-    found: dict[str, object] = {"time": time.isoformat(timespec="milliseconds"), **_OF_AN_EXCHANGE}
-    for name, value in asdict(line).items():
-        if not value:
-            if name in _ALWAYS or (name == "hold_ms" and value is not None):
-                found[name] = value
-        elif isinstance(value, str):
-            found[name] = value if len(value) <= TEXT_LENGTH_MAX and value.isascii() else _bounded(value)
-        elif isinstance(value, int):
-            found[name] = value
-        else:
-            found[name] = _bounded(value)
-    if line.tenant:
-        found["tenant"] = _bounded(line.tenant[:TENANT_LENGTH_MAX])
-    return found
-
-
-def _bounded(value: object) -> object:
-    """Texts within their length and without lone surrogates, which JSON cannot hold; also in a list."""
-    if isinstance(value, str):
-        text = value[:TEXT_LENGTH_MAX]
-        return text if text.isascii() else text.encode("utf-8", "replace").decode()
-    if isinstance(value, list | tuple):
-        return [_bounded(item) for item in value]
-    return value
+    return {"time": _moment(time), "level": event.level, "event": event.value}
 
 
 class LibraryHandler(logging.Handler):

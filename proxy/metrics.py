@@ -46,6 +46,14 @@ class _Names:
         return name
 
 
+@dataclass(slots=True)
+class _Count:
+    """What came since somebody read `told`: a counter of the library costs each exchange as much as its log line."""
+
+    told: Counter
+    new: int = 0
+
+
 class Metrics:
     """Counts; knows nothing of what it counts."""
 
@@ -86,7 +94,7 @@ class Metrics:
         _asked("callgate_bytes_in_flight", "Bytes held for open exchanges", lambda: self._in_flight, registry)
         _asked("callgate_exchanges_open", "Exchanges that are open", lambda: self._open, registry)
         self._in_flight = self._open = 0
-        self._ended = lru_cache(maxsize=VALUES_MAX)(self._exchanges.labels)
+        self._ended: dict[tuple[str, str], _Count] = {}
         self._decided = lru_cache(maxsize=VALUES_MAX)(self._verdicts.labels)
 
     def exchange_opened(self) -> None:
@@ -95,7 +103,10 @@ class Metrics:
     def exchange_ended(self, dialect: str, outcome: str) -> None:
         """`dialect` and `outcome` are names of closed tables."""
         self._open -= 1
-        self._ended(dialect, outcome).inc()
+        count = self._ended.get((dialect, outcome))
+        if count is None:
+            count = self._ended[dialect, outcome] = _Count(self._exchanges.labels(dialect, outcome))
+        count.new += 1
 
     def decided(self, *, tool: str, is_known: bool, ruling: Ruling, reason: str, hold_seconds: float) -> None:
         """`is_known`: the policy names the tool; a tool that it does not name is a word of the model's."""
@@ -139,6 +150,9 @@ class Metrics:
 
     def exposition(self) -> bytes:
         """The text format that Prometheus reads; `CONTENT_TYPE` is its type."""
+        for count in self._ended.values():
+            count.told.inc(count.new)
+            count.new = 0
         return generate_latest(self._registry)
 
 

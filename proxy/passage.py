@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from proxy.logs import ExchangeLine
+from proxy.exchange_line import TENANT_LENGTH_MAX, ExchangeLine
 from proxy.stakes import stake
 from proxy.summary import Summary
 from proxy.wire.dialect import Dialect, RequestView
@@ -81,6 +81,13 @@ def _line(passage: Passage, outcome: str) -> ExchangeLine:
     verdicts = [f"{each.decision.tool}:{each.decision.ruling.value}:{each.decision.reason}" for each in judgments]
     if passage.handed_off:
         verdicts.append(passage.handed_off)
+    receipts = passage.receipts
+    if judgments or summary.remarks:
+        receipts = [
+            *receipts,
+            *[each.receipt for each in judgments if each.receipt],
+            *[each.receipt for each in summary.remarks],
+        ]
     return ExchangeLine(
         exchange=passage.id,
         dialect=passage.dialect.name,
@@ -89,14 +96,10 @@ def _line(passage: Passage, outcome: str) -> ExchangeLine:
         status=summary.status,
         streamed=passage.view.streamed,
         model=passage.view.model,
-        tenant=asking.caller.tenant if asking else "",
+        tenant=asking.caller.tenant[:TENANT_LENGTH_MAX] if asking else "",
         identity=asking.caller.identity if asking else None,
         upstream=passage.upstream,
-        receipts=[
-            *passage.receipts,
-            *[each.receipt for each in judgments if each.receipt],
-            *[each.receipt for each in summary.remarks],
-        ],
+        receipts=receipts,
         verdicts=verdicts,
         hold_ms=summary.hold_ms if judgments else None,
         duration_ms=round((time.monotonic() - passage.began) * 1000),

@@ -25,7 +25,8 @@ from proxy.identity import token_digest
 from proxy.judge import Scene
 from proxy.records import delivered
 from proxy.session_header import SessionHeaderError
-from proxy.store import Settlement, new_receipt_id
+from proxy.store import Settlement
+from proxy.store.ids import new_exchange_id
 from proxy.subjects import subject_of
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Decide:
     def _scene(self, request: web.Request, revision: Revision, operator: Operator) -> Scene:
         claims = self._claims(request)
         return Scene(
-            exchange="ex_" + new_receipt_id(self._with.judge.clock()).removeprefix("rc_"),
+            exchange=new_exchange_id(self._with.judge.clock()),
             dialect=DIALECT,
             model="",
             tenant=operator.name,

@@ -21,6 +21,11 @@ def new_receipt_id(now: datetime) -> str:
     return f"rc_{_timed(now)}"
 
 
+def new_exchange_id(now: datetime) -> str:
+    """`ex_...`; ids of later milliseconds sort behind."""
+    return f"ex_{_timed(now)}"
+
+
 def new_escalation_id(now: datetime) -> str:
     """`esc_...`; ids of later milliseconds sort behind."""
     return f"esc_{_timed(now)}"

@@ -6,13 +6,16 @@ import asyncio
 import io
 import logging
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.logs import FIELDS, TEXT_LENGTH_MAX, Event, ExchangeLine, LibraryHandler, Logs, capture_libraries
+from proxy import exchange_line
+from proxy.exchange_line import TEXT_LENGTH_MAX, ExchangeLine, encoded
+from proxy.logs import FIELDS, Event, LibraryHandler, Logs, capture_libraries
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 WHOLE = ExchangeLine(
@@ -51,6 +54,11 @@ def logs(sink: io.BytesIO) -> Logs:
     return Logs(sink, clock=lambda: NOW)
 
 
+def _line(exchange: str = "ex_1", **named: Any) -> ExchangeLine:
+    stated = {"status": 0, "streamed": False, "duration_ms": 0, "bytes_up": 0, "bytes_down": 0}
+    return ExchangeLine(exchange=exchange, **{**stated, **named})
+
+
 def _lines(sink: io.BytesIO) -> list[dict]:
     return [orjson.loads(line) for line in sink.getvalue().split(b"\n") if line]
 
@@ -67,7 +75,7 @@ def test_an_exchange_is_one_line_with_every_field_that_it_has(sink: io.BytesIO, 
 
 def test_what_is_empty_is_left_out_but_for_the_numbers_that_mean_something(sink: io.BytesIO, logs: Logs) -> None:
     """A status of 0 says that the client got none."""
-    logs.exchange(ExchangeLine(exchange="ex_1"))
+    logs.exchange(_line())
 
     (line,) = _lines(sink)
     assert line.keys() == {
@@ -98,15 +106,39 @@ def test_a_line_stays_a_line_and_has_a_bound(text: str) -> None:
     """Whatever a client names its model, it begins no line and fills no disk."""
     sink = io.BytesIO()
     clean = text.encode("utf-8", "replace").decode()
-    Logs(sink, clock=lambda: NOW).exchange(ExchangeLine(exchange="ex_1", model=clean * 3))
+    Logs(sink, clock=lambda: NOW).exchange(_line(model=clean * 3))
 
     assert sink.getvalue().count(b"\n") == 1
     assert len(_lines(sink)[0].get("model", "")) <= TEXT_LENGTH_MAX
 
 
+_SHORT = st.text(st.characters(max_codepoint=0x2FF), max_size=20)
+_COUNTS = st.sampled_from((0, 1, 2**40))
+_NAMED = {
+    **dict.fromkeys(("dialect", "route", "method", "model", "upstream", "conversation", "outcome", "error"), _SHORT),
+    **dict.fromkeys(("status", "duration_ms", "bytes_up", "bytes_down", "restored", "taken_out", "ambiguous"), _COUNTS),
+    "streamed": st.booleans(),
+    "tenant": st.sampled_from(("", "c0ffee", "0123456789ab", "0123456789abc")),
+    "identity": st.one_of(st.none(), _SHORT),
+    "receipts": st.lists(_SHORT, max_size=1),
+    "verdicts": st.lists(_SHORT, max_size=1),
+    "hold_ms": st.one_of(st.none(), _COUNTS),
+}
+
+
+@given(named=st.fixed_dictionaries({}, optional=_NAMED))
+def test_a_line_that_is_written_as_it_stands_is_the_line_that_is_told_field_by_field(named: dict[str, Any]) -> None:
+    """Which of the two ways a line is written shows in none of its bytes."""
+    line = _line(**named)
+    quick = encoded("2026-03-01T12:00:00.000+00:00", line)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exchange_line, "_is_plain", lambda _: False)
+        assert encoded("2026-03-01T12:00:00.000+00:00", line) == quick
+
+
 def test_a_lone_surrogate_does_not_break_the_log(sink: io.BytesIO, logs: Logs) -> None:
     """It is replaced, and the line is written."""
-    logs.exchange(ExchangeLine(exchange="ex_1", model="a\ud800b"))
+    logs.exchange(_line(model="a\ud800b"))
 
     assert _lines(sink)[0]["model"] == "a?b"
 
@@ -153,12 +185,12 @@ async def test_lines_of_exchanges_wait_for_each_other_and_are_not_overtaken(sink
     times = iter([NOW, NOW + timedelta(seconds=1), NOW + timedelta(seconds=2), NOW + timedelta(seconds=3)])
     logs = Logs(sink, clock=lambda: next(times), linger_seconds=0.01)
 
-    logs.exchange(ExchangeLine(exchange="ex_1"))
-    logs.exchange(ExchangeLine(exchange="ex_2"))
+    logs.exchange(_line())
+    logs.exchange(_line("ex_2"))
     assert sink.getvalue() == b""
     logs.event(Event.DRAINING)
     assert [line.get("exchange") for line in _lines(sink)] == ["ex_1", "ex_2", None]
-    logs.exchange(ExchangeLine(exchange="ex_3"))
+    logs.exchange(_line("ex_3"))
     await asyncio.sleep(0.05)
 
     seconds = [int(line["time"][17:19]) for line in _lines(sink)]
