@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from interceptors.causes import RefusalCause
 from interceptors.receipts import AbortCause
+from proxy.answer_body import whole_body
 from proxy.downstream import ClientLostError, Downstream, NoBodyError
-from proxy.gate import Gate
 from proxy.gate_commands import (
     Abandon,
     Break,
@@ -30,10 +30,9 @@ from proxy.gate_commands import (
     Write,
 )
 from proxy.gate_commands import Record as RecordCommand
-from proxy.handover import HandOver
-from proxy.inline import inline_wait
+from proxy.judging import Judging
+from proxy.spoken import Spoken
 from proxy.summary import Ending, Summary
-from proxy.verdicts import Verdicts
 from proxy.wire.dialect import Fault
 from proxy.wire.events import Breach, Content, Key
 from proxy.wire.texts import Hearing
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from proxy.wire.dialect import Dialect
 
 T = TypeVar("T")
-B = TypeVar("B", bytes, bytearray)
 _STEP_BYTES = 32 * 1024
 
 
@@ -93,21 +91,17 @@ class Exchange:
         self._holds, self._onward = holds, onward
         self._streamed, self._leg = streamed, 0
         self._hearing = Hearing(dialect, revision.policy.pass_types, streamed=streamed, holds=texts.holds)
-        self._gate = Gate(
-            self._hearing.reader(),
-            onward.writer(streamed=streamed),
-            limits.held_bytes_max,
-            memory=onward.memory(revision, scene, limits, streamed=streamed, asks_again=texts.structured is not None),
-            waits=waits or bool(revision.together),
-            together=revision.together,
-        )
-        if onward.last_mark:
-            self._gate.seal(onward.last_mark)
+        reader = self._hearing.reader()
+        self._judging = Judging(dialect, reader, onward, revision, texts, streamed=streamed, waits=waits)
+        self._judge, self._spoken = judge, Spoken(texts, judge, scene)
         self._down = Downstream(answer, dialect, streamed=streamed)
-        is_free = not waits and not revision.together
-        inline = inline_wait(dialect, judge, scene, limits, deadline, can_wait=streamed and is_free)
-        self._verdicts = Verdicts(judge, scene, texts, inline, HandOver(judge, scene, can=is_free))
-        self.summary = Summary(status=upstream.status, judgments=self._verdicts.taken, remarks=self._verdicts.remarks)
+        self.summary = Summary(status=upstream.status, remarks=self._spoken.remarks)
+
+    def _begin_judging(self) -> None:
+        """From here on there are a gate and verdicts."""
+        self._gate = self._judging.gate(self._scene, self._limits)
+        self._verdicts = self._judging.verdicts(self._judge, self._scene, self._spoken, self._limits, self._deadline)
+        self.summary.judgments = self._verdicts.taken
 
     async def run(self) -> None:
         """Never raises but for cancellation: whatever breaks is recorded, and the client hears it in its dialect."""
@@ -118,8 +112,12 @@ class Exchange:
             raise
         finally:
             self._holds(0)
-            self._verdicts.listened(self._hearing.said)
-            self._verdicts.close()
+            if self._judging.has_begun:
+                self._verdicts.listened(self._hearing.said)
+                self._verdicts.close()
+            else:
+                self._spoken.listened(self._hearing.said, ())
+                self._judge.outcomes.add(self._spoken.remarks)
             self.summary.bytes_down = self._down.bytes
 
     async def _broke(self, error: Exception) -> None:
@@ -134,6 +132,7 @@ class Exchange:
             await self._fail(Fault.INTERNAL, "the gate failed; nothing was released")
 
     async def _run_stream(self) -> None:
+        self._begin_judging()
         await self._down.begin(self._upstream.status, self._headers)
         try:
             async with asyncio.timeout(self._deadline - time.monotonic()) as limit:
@@ -190,9 +189,10 @@ class Exchange:
         while leg != self._leg:
             leg = self._leg
             try:
-                body = await self._read_body()
+                content = self._upstream.content
+                body = await whole_body(content, self._first, self._limits, self._deadline, self._holds)
             except (NoBodyError, OSError) as error:
-                if back := self._gate.leg_broke():
+                if leg and (back := self._gate.leg_broke()):
                     await self._carry_out(back)
                     break
                 if not isinstance(error, NoBodyError):
@@ -200,8 +200,14 @@ class Exchange:
                 self.summary.ending = Ending.LIMIT
                 await self._fail(error.fault, str(error))
                 return
-            if body:
-                await self._carry_out(self._gate.receive(leg, self._onward.whole(body)))
+            frame = self._onward.whole(body) if body else None
+            if not leg:
+                if frame is not None and (plain := self._judging.plain(frame)) is not None:
+                    await self._leave_plain(plain)
+                    return
+                self._begin_judging()
+            if frame is not None:
+                await self._carry_out(self._gate.receive(leg, frame))
             await self._carry_out(self._gate.end(leg))
         await self._carry_out(self._gate.close())
         is_broken = self.summary.ending is Ending.BROKEN
@@ -211,28 +217,10 @@ class Exchange:
         await self._down.send(status, self._headers)
         self._verdicts.left()
 
-    async def _read_body(self) -> bytes:
-        """The whole body, or `NoBodyError`."""
-        if self._upstream.content.is_eof():  # it came with its head, and nothing is waited for
-            return self._fitting(self._first + self._upstream.content.read_nowait())
-        body = bytearray()
-        try:
-            async with asyncio.timeout(self._deadline - time.monotonic()) as limit:
-                while data := await self._next_bytes():
-                    body += data
-                    self._fitting(body)
-        except TimeoutError:
-            if limit.expired():
-                raise NoBodyError(Fault.UPSTREAM_TIMEOUT, "the answer took longer than exchange_ms_max") from None
-            raise
-        return bytes(body)
-
-    def _fitting(self, body: B) -> B:
-        if len(body) > self._limits.response_bytes_max:
-            raise NoBodyError(Fault.UPSTREAM_FAILED, "the provider's answer is larger than response_bytes_max")
-        if not self._holds(len(body)):
-            raise NoBodyError(Fault.OVERLOADED, "the gate has no room for the provider's answer")
-        return body
+    async def _leave_plain(self, data: bytes) -> None:
+        self._down.put(data)
+        await self._onward.ended(self._scene)
+        await self._down.send(self._upstream.status, self._headers)
 
     async def _next_bytes(self) -> bytes:
         """A part of one read of upstream: however much came at once, the loop is not kept from others by it."""
@@ -253,7 +241,7 @@ class Exchange:
                 await self._keep_alive()
             return await content.readany()
         except OSError:
-            if self._gate.has_ended:
+            if self._streamed and self._gate.has_ended:
                 return b""  # everything was said: how the connection ends then says nothing
             raise
 
@@ -364,6 +352,8 @@ class Exchange:
 
     async def _abort(self, cause: AbortCause, ending: Ending) -> None:
         self.summary.ending = ending
+        if not self._judging.has_begun:
+            return
         keys = list(dict.fromkeys([*self._gate.undelivered(), *self._verdicts.leaving]))
         if keys:
             await asyncio.shield(self._verdicts.abandon(keys, self._gate.call, cause))

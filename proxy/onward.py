@@ -64,6 +64,12 @@ class Onward:
         """Of the last hidden turn and the edits of the request, which the answer depends on; empty for neither."""
         return self._prepared.seal
 
+    @property
+    def leaves_nothing(self) -> bool:
+        """Whether an answer without calls leaves nothing behind: nobody notes it, its thinking needs no mark, and later
+        requests name nothing of it."""
+        return self._noting is None and not self._prepared.seal and self._dialect.continuation.references is None
+
     def memory(
         self, revision: Revision, scene: Scene, limits: Limits, *, streamed: bool, asks_again: bool
     ) -> TurnMemory | None:

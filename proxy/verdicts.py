@@ -11,7 +11,6 @@ from interceptors.receipts import AbortCause
 from proxy.answers import answer
 from proxy.judge import Judgment
 from proxy.records import aborted, delivered, observed, replaced
-from proxy.spoken import Spoken
 from proxy.wire.events import RELEASED, Replaced, TextKey
 
 if TYPE_CHECKING:
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
     from proxy.handover import HandOver
     from proxy.inline import InlineWait
     from proxy.judge import Judge, Scene
-    from proxy.texts import TextRules
+    from proxy.spoken import Spoken
     from proxy.wire.events import Answer, Content, Key
 
 
 class Verdicts:
     """One exchange's. `taken` are the judgments that were written down, in order."""
 
-    def __init__(self, judge: Judge, scene: Scene, texts: TextRules, inline: InlineWait, handover: HandOver) -> None:
+    def __init__(self, judge: Judge, scene: Scene, spoken: Spoken, inline: InlineWait, handover: HandOver) -> None:
         self._inline = inline
         self._handover = handover
         self._judge = judge
@@ -37,7 +36,7 @@ class Verdicts:
         self._leaving: list[Key] = []
         self._outcomes: list[Record] = []
         self._recording: asyncio.Task[dict[Key, Judgment]] | None = None
-        self._spoken = Spoken(texts, judge, scene)
+        self._spoken = spoken
         self.taken: list[Judgment] = []
 
     @property
