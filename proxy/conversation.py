@@ -94,7 +94,9 @@ class Conversations:
             self._settle_short(dialect, prepared, policy, tenant, messages)
         else:
             await self._settle_long(dialect, prepared, policy, tenant, messages)
-        cases = await self._cases.before(dialect, prepared, policy, (tenant, conversation), claims)
+        cases: tuple[str, ...] = ()
+        if policy.cases is not None:
+            cases = await self._cases.before(dialect, prepared, policy, (tenant, conversation), claims)
         read = partial(self._read, dialect, prepared, tenant, conversation, cases)
         if not reads_history(policy):
             return Heard(body, History(conversation=conversation, cases=cases, is_read=False), read)

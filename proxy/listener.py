@@ -28,7 +28,7 @@ from proxy.store import Entry, StoreError, new_receipt_id
 from proxy.store.ids import new_exchange_id
 from proxy.summary import Ending
 from proxy.texts import text_rules
-from proxy.upstream import target
+from proxy.upstream import kept_target
 from proxy.viewing import Viewing
 from proxy.wire import envelope
 from proxy.wire.dialect import Dialect, Fault, RequestView
@@ -236,7 +236,7 @@ class Listener:
     async def _open(
         self, way: routes.Mediated | routes.Unexamined, method: str, up: headers.Pairs, body: bytes, deadline: float
     ) -> Answer:
-        url = target(self._with.connected.upstreams[way.upstream].url, way.target)
+        url = kept_target(self._with.connected.upstreams[way.upstream].url, way.target)
         has_body = body or method not in ("GET", "HEAD")
         try:
             sent, seconds = body if has_body else None, deadline - time.monotonic()

@@ -42,7 +42,8 @@ def refuse_odd_head(upstream: Answer) -> None:
     except BodyRefusedError as error:
         raise _refused("undecodable_response", str(error)) from None
     allowed = _UTF_8 if upstream.status < 300 else _LIKE_ASCII
-    if not allowed.issuperset(_charsets(upstream.get(b"content-type") or "")):
+    kind = upstream.get(b"content-type")
+    if kind and ";" in kind and not allowed.issuperset(_charsets(kind)):
         raise _refused("odd_charset", "the provider answered in another charset than UTF-8")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import yarl
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from proxy.headers import Pairs
     from proxy.http1.answers import Answer
     from proxy.limits import Limits
+
+
+_KEPT_LENGTH_MAX: Final = 256
 
 
 class UpstreamUrlError(ValueError):
@@ -71,6 +74,14 @@ def target(base: str, raw_target: str) -> Target:
         raise ValueError("a request target begins with one slash")
     origin, prefix = _origin(base)
     return Target(origin, prefix + raw_target.partition("#")[0])
+
+
+_kept_target = lru_cache(maxsize=256)(target)
+
+
+def kept_target(base: str, raw_target: str) -> Target:
+    """As `target`, remembered: agents ask for the same few paths."""
+    return _kept_target(base, raw_target) if len(raw_target) <= _KEPT_LENGTH_MAX else target(base, raw_target)
 
 
 @lru_cache(maxsize=256)

@@ -20,7 +20,7 @@ class _Connection(Protocol):
 class Answer:
     """`raw_headers` in order, as they came; `content_length` as it was stated, None where it was not."""
 
-    __slots__ = ("_connection", "_fields", "content", "content_length", "raw_headers", "status")
+    __slots__ = ("_asked", "_connection", "content", "content_length", "raw_headers", "status")
 
     def __init__(
         self,
@@ -35,15 +35,16 @@ class Answer:
         self.content_length = content_length
         self.content = content
         self._connection = connection
-        self._fields: dict[bytes, list[str]] | None = None
+        self._asked: dict[bytes, list[str]] = {}
 
     def every(self, name: bytes) -> list[str]:
         """The values of the fields of that name (lower case)."""
-        if self._fields is None:
-            self._fields = {}
-            for raw, value in self.raw_headers:
-                self._fields.setdefault(raw.lower(), []).append(value.decode("utf-8", "surrogateescape"))
-        return self._fields.get(name, [])
+        found = self._asked.get(name)
+        if found is None:  # of the fields of an answer two or three are asked for
+            size = len(name)
+            named = [value for raw, value in self.raw_headers if len(raw) == size and raw.lower() == name]
+            found = self._asked[name] = [value.decode("utf-8", "surrogateescape") for value in named]
+        return found
 
     def get(self, name: bytes) -> str | None:
         """The value of the first field of that name (lower case)."""

@@ -122,7 +122,10 @@ class Outgoing:
         elif not self._is_head:
             self._is_chunked = True
             more = "Transfer-Encoding: chunked\r\n"
-        if not any(len(name) == 4 and name.lower() == "date" for name, _ in fields):
+        for name, _ in fields:
+            if len(name) == 4 and name.lower() == "date":
+                break
+        else:
             more += self._link.date()
         if not (self.keeps and self._link.stays()):
             self.keeps = False

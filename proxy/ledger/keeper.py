@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 
 _NOTHING_SEEN = RequestView()
+_NONE_HEARD: Counter[tuple[str, str]] = Counter()  # nobody adds to it
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -51,7 +52,7 @@ class Prepared(msgspec.Struct, frozen=True):
     restored: int = 0
     taken_out: int = 0
     ambiguous: int = 0
-    refusals: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+    refusals: Counter[tuple[str, str]] = msgspec.field(default_factory=lambda: _NONE_HEARD)
     answered: frozenset[str] = frozenset()  # the calls whose results are the gate's own
     asker: Asker = NOBODY
     used_once: tuple[Hidden, ...] = ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from proxy.limits import Limits
-from proxy.upstream import Target, Upstream, UpstreamUrlError, read_upstream_url, target
+from proxy.upstream import Target, Upstream, UpstreamUrlError, kept_target, read_upstream_url, target
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -226,3 +226,13 @@ def test_what_is_no_base_url_is_refused(text: str) -> None:
     """What could be read in another way by another parser is not a base."""
     with pytest.raises(UpstreamUrlError):
         read_upstream_url(text)
+
+
+@pytest.mark.parametrize("raw", ["/v1/messages", "/v1/messages?beta=true#part", "/" + "x" * 400])
+def test_a_target_that_is_remembered_is_what_it_was(raw: str) -> None:
+    """Of each base its own; one that begins with no slash is refused each time."""
+    for base in ("https://a.test", "https://b.test/up", "https://a.test"):
+        assert kept_target(base, raw) == target(base, raw) == kept_target(base, raw)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="one slash"):
+            kept_target("https://a.test", "v1")
