@@ -5,12 +5,10 @@ from __future__ import annotations
 # By path, in lines.
 MODULES: dict[str, int] = {
     "policies/model.py": 314,
-    "proxy/exchange.py": 373,
+    "proxy/exchange.py": 363,
     "proxy/gate.py": 396,
-    "proxy/listener.py": 333,
+    "proxy/listener.py": 331,
 }
 
 # By path and qualified name (`proxy/gate.py:Gate.receive`), in lines.
-FUNCTIONS: dict[str, int] = {
-    "proxy/exchange.py:Exchange.__init__": 41,
-}
+FUNCTIONS: dict[str, int] = {}
