@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from interceptors.causes import RefusalCause
 from interceptors.names import shown
 from interceptors.readings import ReadingError, read_value
-from policies.values import Kind, Money
+from policies.currencies import EXPONENTS
+from policies.spelling import AMOUNT_LENGTH_MAX, exactly
+from policies.values import Kind, Money, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from interceptors.calls import Json
     from policies.model import Argument
@@ -49,6 +52,64 @@ def read_arguments(declared: Mapping[str, Argument], given: Mapping[str, Json]) 
     faults: list[Fault] = []
     values = _fields(declared, given, "", faults)
     return Reading(values, tuple(faults[:FAULTS_MAX]))
+
+
+def reader(declared: Mapping[str, Argument]) -> Callable[[Mapping[str, Json]], Reading]:
+    """`read_arguments` of one tool: what it makes of sound arguments is made in one pass, what is against others is
+    found by reading them again."""
+    takes = tuple((name, argument.optional, _taker(argument)) for name, argument in declared.items())
+
+    def read(given: Mapping[str, Json]) -> Reading:
+        values: dict[str, Value] = {}
+        for name, is_optional, take in takes:
+            value = given.get(name)
+            if value is None:
+                if is_optional:
+                    continue
+                return read_arguments(declared, given)
+            taken = take(value)
+            if taken is None:
+                return read_arguments(declared, given)
+            values[name] = taken
+        return Reading(values, ()) if len(given) == len(values) else read_arguments(declared, given)
+
+    return read
+
+
+def _taker(argument: Argument) -> Callable[[Json], Value | None]:
+    """From the value that was given to the one that it is read as; None where anything is against it."""
+    kind, currency = argument.type.kind, argument.type.currency or ""
+    is_bounded = argument.minimum is not None or argument.maximum is not None
+    if kind is Kind.STRING and not is_bounded:
+        return partial(_text, argument)
+    is_more = is_bounded or bool(argument.one_of) or argument.pattern is not None
+    if kind is Kind.MONEY and currency in EXPONENTS and argument.money_unit in (None, Unit.MAJOR) and not is_more:
+        return partial(_amount, currency, EXPONENTS[currency])
+
+    def take(value: Json) -> Value | None:
+        faults: list[Fault] = []
+        read = _value(argument, value, "", faults)
+        return None if faults else read
+
+    return take
+
+
+def _text(argument: Argument, value: Json) -> Value | None:
+    if type(value) is not str or (argument.pattern is not None and not argument.pattern.matches(value)):
+        return None
+    return value if not argument.one_of or value in argument.one_of else None
+
+
+def _amount(currency: str, digits: int, value: Json) -> Value | None:
+    """An amount above zero in major units, from a number that is written without an exponent."""
+    number = Decimal(value) if type(value) is int else value
+    if type(number) is not Decimal or not number.is_finite():
+        return None
+    text = str(number)
+    if len(text) > AMOUNT_LENGTH_MAX or "E" in text:
+        return None
+    amount = exactly(number, digits, 0)
+    return None if amount is None or amount <= 0 else Money(amount, currency)
 
 
 def is_sound(argument: Argument, value: Json) -> bool:

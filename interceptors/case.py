@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Protocol
 
-from interceptors.arguments import read_arguments
+from interceptors.arguments import reader
 from interceptors.calls import Proposer, ToolCall
 from interceptors.causes import answer
 from interceptors.decisions import Needs, Verdict
@@ -18,7 +18,7 @@ from policies.model import Ruling, ToolEffect
 from policies.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from interceptors.arguments import Reading
     from interceptors.calls import Call, Json
@@ -84,6 +84,7 @@ class PreparedTool:
     rules: tuple[PreparedRule, ...]
     fields: Mapping[str, tuple[str, ...]]
     money: str | None
+    read: Callable[[Mapping[str, Json]], Reading] | None = None  # None of a tool without `arguments`
     guarded: tuple[Guarded, ...] = ()
     cells: Mapping[str, tuple[PreparedRule, ...]] = field(default_factory=dict)  # the rules of its action in each
 
@@ -106,7 +107,9 @@ class PreparedTool:
         fields = {fact: tuple(sorted({_field_of(path) for path in read if path[0] == fact})) for fact in tool.facts}
         money = (name for name, argument in (tool.arguments or {}).items() if argument.type.kind is Kind.MONEY)
         is_write = tool.effect is ToolEffect.WRITE
-        return cls(tool, is_named, is_write, rules, fields, next(money, None), guarded(tool.arguments), cells)
+        read_them = None if tool.arguments is None else reader(tool.arguments)
+        places = guarded(tool.arguments)
+        return cls(tool, is_named, is_write, rules, fields, next(money, None), read_them, places, cells)
 
 
 def _prepared(rule: Rule, facts: frozenset[str]) -> PreparedRule:
@@ -157,8 +160,8 @@ class Case:
     @property
     def reading(self) -> Reading | None:
         """The typed arguments; None for a malformed call and for a tool without `arguments`."""
-        if self._reading is None and self.found.tool.arguments is not None and isinstance(self.call, ToolCall):
-            self._reading = read_arguments(self.found.tool.arguments, self.call.arguments)
+        if self._reading is None and self.found.read is not None and isinstance(self.call, ToolCall):
+            self._reading = self.found.read(self.call.arguments)
         return self._reading
 
     @property

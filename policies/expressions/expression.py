@@ -11,11 +11,13 @@ from policies.expressions.evaluator import evaluate
 from policies.expressions.functions import FUNCTIONS
 from policies.expressions.operators import words
 from policies.expressions.parser import parse
+from policies.expressions.quick import quick
 from policies.expressions.syntax import Call, Node, Path, walk
 from policies.values import Type, Value, kind_of
 
 if TYPE_CHECKING:
     from policies.expressions.environment import Environment
+    from policies.expressions.quick import Quick
     from policies.expressions.scope import Scope
 
 
@@ -28,6 +30,7 @@ class Expression:
     paths: frozenset[tuple[str, ...]]
     functions: frozenset[str]
     tree: Node = field(repr=False)
+    quick: Quick | None = field(repr=False, compare=False)
 
     @property
     def needs_time_zone(self) -> bool:
@@ -36,11 +39,13 @@ class Expression:
 
     def evaluate(self, environment: Environment) -> Value:
         """The value, of `type` where that is known. `EvaluationError` for everything else."""
+        if self.quick is not None and (value := self.quick(environment.roots)) is not None:
+            return value  # type: ignore[no-any-return]  # the closure of a tree gives what its walk gives
         return evaluate(self.tree, environment)
 
     def holds(self, environment: Environment) -> bool:
         """`evaluate` of a condition: `EvaluationError` where the value is no boolean."""
-        value = evaluate(self.tree, environment)
+        value = self.evaluate(environment)
         if value is True or value is False:
             return value
         raise EvaluationError(f"expected a condition, not {words(kind_of(value))}")
@@ -56,4 +61,5 @@ def compile_expression(source: str, scope: Scope) -> Expression:
         paths=frozenset(node.steps for node in nodes if isinstance(node, Path)),
         functions=frozenset(node.function for node in nodes if isinstance(node, Call)),
         tree=tree,
+        quick=quick(tree),
     )

@@ -167,6 +167,11 @@ def compare(comparator: Comparator, left: Value, right: Value) -> bool:
     return _COMPARE[comparator](left, right)
 
 
+def comparing(comparator: Comparator, kind: Kind) -> Callable[[Any, Any], bool] | None:
+    """How two values of this kind are compared, money by its amounts; None where they are not."""
+    return _COMPARE[comparator] if kind in (EQUATABLE if comparator in _EQUALITY else ORDERED) else None
+
+
 def compute(sign: Operator, left: Value, right: Value) -> Value:
     """`OverflowError` where a date or duration leaves the calendar; `AmountError` for numbers and money."""
     kind, other = kind_of(left), kind_of(right)

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interceptors.arguments import FAULTS_MAX, Reading, read_arguments
+from interceptors.arguments import FAULTS_MAX, Reading, read_arguments, reader
 from interceptors.causes import RefusalCause
 from interceptors.readings import ReadingError, read_field, read_money, read_value
 from interceptors.redaction import redacted
 from interceptors.strict_json import parse
 from policies.currencies import EXPONENTS
 from policies.expressions import Unreadable
+from policies.model import Argument
 from policies.values import (
     BOOLEAN,
     DATE,
@@ -28,13 +29,13 @@ from policies.values import (
     Type,
     Unit,
     list_of,
+    money_type,
     record_of,
 )
 from tests.interceptors.builders import pipeline
 
 if TYPE_CHECKING:
     from interceptors.calls import Json
-    from policies.model import Argument
 
 # unit, currency, the number as it stands in the JSON, the amount in major units or None where it is refused
 MONEY = [
@@ -276,6 +277,33 @@ def test_no_fault_repeats_a_value_or_a_name_that_is_text(text: str) -> None:
     for name in ("count", "day", "kind", "id", "amount", "tags", "payments", "address"):
         assert text not in str(_read(**{name: quoted}).faults)
     assert text not in str(read_arguments(DECLARED, {text: 1}).faults)
+
+
+_texts = st.sampled_from(
+    [
+        *("null", "true", "0", "3", "-1", "2.5", "120.50", "120.505", "1e2", "1E+2", "1e-2", "1" * 45, "0." + "1" * 45),
+        *("0.001e3", "-0.0", '""', '"free"', '"small"', '"A1001"', '"A1001x"', '"120.50"', '"0"', '"2026-02-28"'),
+        *('"\\u00e9"', "[]", '["a"]', '["a",null]', '[{"id":"P1","amount":5}]', '[{"id":"P1","amount":0}]', "{}"),
+        *('{"city":"Berlin"}', '{"city":"Berlin","zip":null}', '{"city":"Berlin","more":1}'),
+    ]
+)
+
+
+@given(st.dictionaries(st.sampled_from([*DECLARED, "extra"]), st.none() | _texts, max_size=3))
+def test_what_is_read_in_one_pass_is_what_is_read_one_by_one(changes: dict[str, str | None]) -> None:
+    """The same values and the same faults, whatever is given, missing or too much."""
+    given = _given(**changes)
+    quick, slow = reader(DECLARED)(given), read_arguments(DECLARED, given)
+    assert repr(quick) == repr(slow)  # 5 and 5.00 are equal, and not the same text
+
+
+@given(st.sampled_from(MONEY))
+def test_an_amount_is_read_the_same_in_one_pass(row: tuple[Unit, str, str, str | None]) -> None:
+    """Each spelling, in each unit."""
+    unit, currency, text, _ = row
+    declared = {"amount": Argument("amount", money_type(currency), money_unit=unit)}
+    given: dict[str, Json] = {"amount": parse(text)}
+    assert repr(reader(declared)(given)) == repr(read_arguments(declared, given))
 
 
 def test_the_number_of_faults_is_bounded() -> None:

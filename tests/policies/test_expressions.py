@@ -22,7 +22,10 @@ from policies.expressions import (
     Unreadable,
     compile_expression,
 )
+from policies.expressions.evaluator import evaluate
 from policies.expressions.functions import FUNCTIONS
+from policies.expressions.quick import quick
+from policies.expressions.syntax import Junction, Junctive, Literal
 from policies.values import (
     ANY,
     BOOLEAN,
@@ -737,3 +740,57 @@ def test_what_is_declared_is_what_is_evaluated(source: str) -> None:
 
     if isinstance(value, Money) and expression.type.currency:
         assert value.currency == expression.type.currency
+
+
+conditions = st.recursive(
+    st.tuples(paths | literals, st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), paths | literals).map(" ".join)
+    | st.sampled_from(["args.flag", "not args.flag", "args.note == 'x'", "args.amount > 1 USD", "args.count >= 2"]),
+    lambda inner: (
+        st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(lambda parts: f"({' '.join(parts)})")
+        | inner.map(lambda text: f"(not ({text}))")
+    ),
+    max_leaves=5,
+)
+junk_of_arguments = st.dictionaries(
+    st.sampled_from(["amount", "any_money", "count", "flag", "day", "note", "to", "numbers"]), junk, max_size=4
+)
+
+
+@given(conditions, junk_of_arguments, st.just({}) | junk)
+def test_what_a_closure_says_at_once_is_what_the_walk_says(
+    source: str, changed: dict[str, object], whole: object
+) -> None:
+    """Whatever stands where: where a closure answers, walking the tree gives the same value and no error."""
+    try:
+        expression = compiled(source)
+    except ExpressionError:
+        return
+    args = ROOTS["args"]
+    assert isinstance(args, dict)
+    roots = {**ROOTS, "args": whole or {**args, **changed}}
+    said = None if expression.quick is None else expression.quick(roots)
+    if said is None:
+        return
+
+    walked = evaluate(expression.tree, Environment(roots, NOW))
+    assert (type(said), said) == (type(walked), walked)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("args.amount > constants.self_service", "args.count >= 2 and not args.flag", "args.note != 'x' or args.flag"),
+        *("args.day == constants.start", "not (args.amount <= 1 USD)", "true", "args.flag"),
+    ],
+)
+def test_the_usual_conditions_are_not_walked(source: str) -> None:
+    """Else the property above would hold of nothing."""
+    expression = compiled(source)
+    assert expression.quick is not None
+    assert expression.quick(ROOTS) is evaluate(expression.tree, ENVIRONMENT)
+
+
+def test_a_condition_that_walks_long_has_no_closure() -> None:
+    """What the walk would stop for its cost is not said at once either."""
+    assert compiled(" and ".join(["args.flag"] * 100)).quick is not None
+    assert quick(Junctive(Junction.AND, tuple([Literal(True)] * 2_000))) is None
