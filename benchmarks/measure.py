@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import structs
 
 from benchmarks.cells import Cell, Measure
 from benchmarks.exchanges import ARGUMENTS, POLICY
@@ -140,7 +142,9 @@ def _varied(proposal: Proposal, number: int) -> Proposal:
     assert isinstance(call, ToolCall)
     order = f"A{number % 9000 + 1000}"
     arguments = {**call.arguments, "order_id": order}
-    return replace(proposal, call=replace(call, arguments=arguments, raw=call.raw.replace("A1001", order)))
+    return structs.replace(
+        proposal, call=structs.replace(call, arguments=arguments, raw=call.raw.replace("A1001", order))
+    )
 
 
 async def _memory(cell: Cell, gate: Process, effort: Effort) -> Result:

@@ -8,6 +8,8 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from interceptors.causes import RefusalCause
 from interceptors.names import shown
 from interceptors.readings import ReadingError, read_value
@@ -39,8 +41,7 @@ class Fault:
         return f"argument {self.path!r}: {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """The typed values, complete only where there is no fault. An optional argument that is missing is not in them."""
 
     values: Mapping[str, Value]

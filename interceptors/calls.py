@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +30,7 @@ class Cause(Enum):
     NAME_SPELLING = "the name is spelled otherwise than the tool's"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(msgspec.Struct, frozen=True):
     """A complete call. `arguments` come from strict JSON (numbers: `int`, or `Decimal` from their spelling).
 
     A custom (freeform) call has the single argument `input`. `raw` is the argument text exactly as judged.
@@ -47,8 +47,7 @@ class ToolCall:
     is_question: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MalformedToolCall:
+class MalformedToolCall(msgspec.Struct, frozen=True):
     """A call that may never run. `name` is what was read of it, perhaps nothing."""
 
     name: str
@@ -68,8 +67,7 @@ class Proposer(Enum):
     GATE = "gate"  # in the agent's name: a call of its escalation tool
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(msgspec.Struct, frozen=True):
     """A call and who proposes it (guarantee G11: one path for every proposer)."""
 
     call: Call

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 from interceptors.history import EMPTY, History
 
@@ -23,8 +25,7 @@ class DeclaredTool:
     schema: bytes | None  # JSON text
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """`now` is an aware UTC time. `subject` holds the claims of the verified session header, empty where there is none.
 
     `identity` is the name of an identity of the policy, or None where the policy has none. `declared` is keyed by
@@ -34,8 +35,8 @@ class Context:
     now: datetime
     tenant: str
     identity: str | None = None
-    subject: Mapping[str, Json] = field(default_factory=dict)
-    declared: Mapping[str, DeclaredTool] = field(default_factory=dict)
+    subject: Mapping[str, Json] = msgspec.field(default_factory=dict)
+    declared: Mapping[str, DeclaredTool] = msgspec.field(default_factory=dict)
     ambiguous: frozenset[str] = frozenset()  # folded names that two declared tools share
     halted: bool = False
     model: str = ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,8 +115,7 @@ class FactRead:
     fields: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """The combined answer to one proposed call. It is complete: the edge adds ids and times, nothing else.
 
     `reply` is what the customer reads in place of a refused call; `message` and `next` are for the agent and logs.
@@ -130,7 +131,8 @@ class Decision:
     next: str = ""
     verdicts: tuple[Verdict, ...] = ()
     facts: tuple[FactRead, ...] = ()
-    summary: Mapping[str, str] = field(default_factory=dict)  # of an escalation: root_cause, recommended_action, ...
+    # Of an escalation: root_cause, recommended_action, ...
+    summary: Mapping[str, str] = msgspec.field(default_factory=dict)
     arguments: Json = None  # as they may be stored: free text redacted
     digest: str = ""  # of the canonical arguments, hex
     policy: str = ""
@@ -143,8 +145,7 @@ class Decision:
         return self.category is not None and self.category.is_retryable
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(msgspec.Struct, frozen=True):
     """What to read, all at once, before `Pipeline.decide` is called (again): facts, what was used, the history."""
 
     facts: tuple[FactKey, ...]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from msgspec import structs
 
 from interceptors.schema import UnusableSchemaError, violation
 from interceptors.strict_json import canonical, digest
@@ -138,7 +140,7 @@ def injecting(call: ToolCall, values: Mapping[str, Json]) -> Inject:
 def injected(call: ToolCall, injection: Inject) -> ToolCall:
     """The call as it is to be released: `raw` is its canonical form."""
     arguments = _with(call, injection.values)
-    return replace(call, arguments=arguments, raw=canonical(arguments).decode())
+    return structs.replace(call, arguments=arguments, raw=canonical(arguments).decode())
 
 
 def not_injectable(call: ToolCall, values: Mapping[str, Json], schema: bytes | None) -> str:

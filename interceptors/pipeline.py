@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
 
 from interceptors.bindings import asked_of, rules_digest
 from interceptors.calls import ToolCall
@@ -91,7 +92,7 @@ class Pipeline:
         call, key = proposal.call, folded(proposal.call.name)
         case = Case(self._policy, call, self._tools.get(key, self._unknown), key, context, _NO_FACTS)
         escalates = refused.ruling is Ruling.ESCALATE
-        return replace(
+        return structs.replace(
             refused,
             summary=summary(case, refused.tool, refused.reason) if escalates else {},
             arguments=stored(case),

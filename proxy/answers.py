@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from interceptors.calls import ToolCall
 from interceptors.causes import RefusalCause
@@ -105,5 +106,5 @@ def with_repetition(
     if count >= _ENDED:
         refused = revision.pipeline.refuse(proposal, RefusalCause.REPEATED)
         verdicts = (*decision.verdicts, *refused.verdicts)
-        return replace(refused, verdicts=verdicts, arguments=decision.arguments, digest=decision.digest)
-    return replace(decision, message=decision.message + AGAIN) if count == _TOLD else decision
+        return structs.replace(refused, verdicts=verdicts, arguments=decision.arguments, digest=decision.digest)
+    return structs.replace(decision, message=decision.message + AGAIN) if count == _TOLD else decision

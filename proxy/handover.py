@@ -6,7 +6,6 @@ and reserved like any other. Where it may not run, the refusal that is recorded 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -88,7 +87,7 @@ class HandOver:
         call = handed_over(refused, found, policy, place, self._scene.declared[folded(found.tool)].name)
         if call is None or not is_positional(call.id):
             return call
-        return replace(call, id=named(call.name, digest(dict(call.arguments)), ()))
+        return structs.replace(call, id=named(call.name, digest(dict(call.arguments)), ()))
 
 
 def _alone(decision: Decision) -> Decision:
@@ -98,4 +97,4 @@ def _alone(decision: Decision) -> Decision:
     category = decision.category
     if decision.ruling is not Ruling.FORBID:
         category = Category.POLICY
-    return replace(decision, ruling=Ruling.FORBID, category=category, obligations=(), asks=None, summary={})
+    return structs.replace(decision, ruling=Ruling.FORBID, category=category, obligations=(), asks=None, summary={})

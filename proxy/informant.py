@@ -5,8 +5,10 @@ Each fact is read once for all calls that are decided together, and what was use
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from interceptors.decisions import Needs
 from interceptors.history import EMPTY
@@ -55,7 +57,7 @@ class Informant:
             assert unread or unasked or unheard, "the pipeline asked again for what it was given"
             if unheard:
                 history = EMPTY if self.read_history is None else await self.read_history()
-                context = replace(context, history=history)
+                context = structs.replace(context, history=history)
             if unread:
                 facts |= await self.facts.read(unread, self.revision.facts)
             if unasked:

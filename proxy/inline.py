@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -108,7 +107,7 @@ def _pending(judgment: Judgment) -> Judgment:
     """The same refusal, which says that it is not answered, under which name, and how the call goes on."""
     decision = judgment.decision
     told = PENDING.format(case=judgment.escalation)
-    said = replace(
+    said = structs.replace(
         decision, message=decision.message + told, next=RESUME, reply=f"{decision.reply} ({judgment.escalation})"
     )
     return structs.replace(judgment, decision=said)

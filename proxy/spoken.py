@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from interceptors.calls import Call, Proposal, Proposer, ToolCall
 from interceptors.causes import RefusalCause
@@ -118,7 +119,7 @@ class Spoken:
         proposal = Proposal(call, Proposer.MODEL)
         decision = self._revision.pipeline.refuse_text(proposal, cause, self._context)
         if cause is RefusalCause.SCHEMA_INVALID:  # read by nobody, but where the model cannot be had again
-            decision = replace(decision, reply=DEFAULT_REPLIES[Category.TRANSIENT])
+            decision = structs.replace(decision, reply=DEFAULT_REPLIES[Category.TRANSIENT])
         return proposal, decision
 
     def _reply(self, finding: Finding) -> str:

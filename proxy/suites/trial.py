@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
 
 from interceptors.calls import Proposal, Proposer, ToolCall
 from interceptors.causes import RefusalCause
@@ -144,7 +146,7 @@ def _context(around: Circumstances, now: datetime) -> Context:
 
 def _proposed(call: Call) -> Proposal:
     if isinstance(call, ToolCall) and not call.raw:
-        call = replace(call, raw=canonical(dict(call.arguments)).decode())
+        call = structs.replace(call, raw=canonical(dict(call.arguments)).decode())
     return Proposal(call, Proposer.MODEL)
 
 

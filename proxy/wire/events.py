@@ -6,9 +6,12 @@ A key is opaque to all but the reader that made it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec import structs
 
 if TYPE_CHECKING:
     from interceptors.calls import Call, MalformedToolCall
@@ -31,8 +34,7 @@ class FrameRead(NamedTuple):
     keys: tuple[Key, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(msgspec.Struct, frozen=True):
     """A complete call as it stood on the wire, for sending it on in canonical form.
 
     `is_plain`: every client reads the frames as they came in the way the gate did. `extra` are further members of the
@@ -45,20 +47,18 @@ class Material:
     arguments: str
     kind: str
     is_plain: bool = True
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = msgspec.field(default_factory=dict)
     binds: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TextKey:
+class TextKey(msgspec.Struct, frozen=True, cache_hash=True):
     """The key of the text of one choice of one leg, where it is held (`proxy.wire.texts`); `leg` counts from 0."""
 
     choice: int
     leg: int
 
 
-@dataclass(frozen=True, slots=True)
-class WholeText:
+class WholeText(msgspec.Struct, frozen=True):
     """What one choice of a leg says, whole. `is_cut`: the token limit or the stream's end came first."""
 
     text: str
@@ -70,15 +70,13 @@ Content: TypeAlias = "Call | WholeText"
 """What waits for its answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallCompleted:
+class CallCompleted(msgspec.Struct, frozen=True):
     key: Key
     call: Call
     material: Material
 
 
-@dataclass(frozen=True, slots=True)
-class TextCompleted:
+class TextCompleted(msgspec.Struct, frozen=True):
     """A text that is held was said to its end."""
 
     key: TextKey
@@ -86,8 +84,7 @@ class TextCompleted:
     material: Material
 
 
-@dataclass(frozen=True, slots=True)
-class CallRepeated:
+class CallRepeated(msgspec.Struct, frozen=True):
     """The call `of` was sent once more under another key: one call, one verdict, one spend."""
 
     key: Key
@@ -95,15 +92,13 @@ class CallRepeated:
     material: Material
 
 
-@dataclass(frozen=True, slots=True)
-class CallsConfirmed:
+class CallsConfirmed(msgspec.Struct, frozen=True):
     """Nothing that follows can make these calls malformed: judged ones may be released."""
 
     keys: tuple[Key, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CallCut:
+class CallCut(msgspec.Struct, frozen=True):
     """A call turned out to be cut off, complete before or not. Nothing more comes of it."""
 
     key: Key
@@ -111,15 +106,13 @@ class CallCut:
     material: Material
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(msgspec.Struct, frozen=True):
     """The provider ran something itself, or a type that no table knows went by: noted, not gated."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(msgspec.Struct, frozen=True):
     """The dialect's own end of the turn was read."""
 
 
@@ -136,8 +129,7 @@ class Breach(Enum):
     FRAMING = "the stream is not framed as the dialect frames it"
 
 
-@dataclass(frozen=True, slots=True)
-class WireBroken:
+class WireBroken(msgspec.Struct, frozen=True):
     breach: Breach
 
 
@@ -147,8 +139,7 @@ WireEvent: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
+class Released(msgspec.Struct, frozen=True):
     """The call runs as it was judged; `arguments`, if given, are the JSON text that was judged in place of its own.
 
     With `name` it is a call of another tool, that was judged in the place of a refused one: `told` is what the model is
@@ -163,7 +154,7 @@ class Released:
         """The call as it leaves."""
         if self.arguments is None:
             return material
-        return replace(material, name=self.name or material.name, arguments=self.arguments, is_plain=False)
+        return structs.replace(material, name=self.name or material.name, arguments=self.arguments, is_plain=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +168,7 @@ class Replaced:
     content: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(msgspec.Struct, frozen=True):
     """The call does not run, and the model hears so: `content` is the result it gets, as JSON text.
 
     `text` is what the customer reads where the turn cannot go on.
@@ -192,8 +182,7 @@ class Returned:
         return Replaced(self.text, self.content)
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(msgspec.Struct, frozen=True):
     """The call was returned, and the client sees nothing of it. Only the gate gives this answer."""
 
 

@@ -7,8 +7,10 @@ complete with the one that does not say so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import structs
 
 from interceptors import strict_json
 from interceptors.calls import Cause, MalformedToolCall, ToolCall
@@ -173,7 +175,7 @@ class GeminiCalls:
             call = MalformedToolCall(call.name, Cause.DUPLICATE_ID, call_id, call.position)
         binds = "thoughtSignature" in material.extra
         self.binds |= binds and isinstance(call, MalformedToolCall)
-        return CallCompleted(key, replace(call, id=call_id), replace(material, id=call_id, binds=binds))
+        return CallCompleted(key, structs.replace(call, id=call_id), structs.replace(material, id=call_id, binds=binds))
 
     def _finish(self, candidate: Candidate, held: list[Place]) -> list[WireEvent]:
         """The end of a candidate: what is open is cut, and, by the token limit, the last call of its last frame too."""

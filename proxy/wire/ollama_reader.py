@@ -5,8 +5,10 @@ Ids are none of the client's: its types have no place for them. Calls are named 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from interceptors import strict_json
 from interceptors.calls import ToolCall
@@ -138,7 +140,7 @@ class OllamaReader:
         digest = strict_json.digest(dict(call.arguments)) if isinstance(call, ToolCall) else ""
         call_id = named(call.name, digest, self._names)
         self._names.add(call_id)
-        return CallCompleted(key, replace(call, id=call_id), replace(material, id=call_id))
+        return CallCompleted(key, structs.replace(call, id=call_id), structs.replace(material, id=call_id))
 
     def _break(self, breach: Breach) -> list[WireEvent]:
         self._is_over = True

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 import tempfile
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from interceptors.kinds import MoneyState
 from interceptors.receipts import Substituted
@@ -53,7 +53,7 @@ async def _a_day(desk: Desk) -> None:
         amount = Decimal(dice.randrange(900, 50_000 if ruling is Ruling.ALLOW else 110_000)) / 100
         hold = {"hold": int(dice.lognormvariate(1.2, 0.7))}
         arguments = {"order_id": "A1090", "amount": amount}
-        entries.append(Entry(replace(record, reason=reason, arguments=arguments, latencies=hold)))
+        entries.append(Entry(structs.replace(record, reason=reason, arguments=arguments, latencies=hold)))
         if ruling is Ruling.ALLOW:
             entries.append(Entry(released(record.receipt, time=record.time)))
         else:

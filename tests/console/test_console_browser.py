@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
+from msgspec import structs
 
 from interceptors.calls import Proposer
 from interceptors.decisions import Decision, Evidence, EvidenceKind, FactRead, Grounded, Verdict
@@ -188,7 +188,7 @@ async def _plant(desk: Desk) -> tuple[str, str]:
         created=now,
     )
     await desk.store.commit([Entry(record, escalation=draft)])
-    allowed = replace(record, receipt=receipt[:-3] + "001", ruling=Ruling.ALLOW)
+    allowed = structs.replace(record, receipt=receipt[:-3] + "001", ruling=Ruling.ALLOW)
     await desk.store.commit([Entry(allowed)])
     return draft.id, receipt
 

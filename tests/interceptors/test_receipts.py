@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import hmac
 from dataclasses import replace
@@ -127,7 +126,9 @@ def _one_of_each() -> tuple[Record, ...]:
             receipt=rc, time=NOW, exchange=ex, result="naïve \u2028 “reply”", subject=sub, latencies={"write": 2}
         ),
         structs.replace(
-            _decided(replace(DECISION, ruling=Ruling.ALLOW, reason="", category=None)), identity=None, subject=""
+            _decided(structs.replace(DECISION, ruling=Ruling.ALLOW, reason="", category=None)),
+            identity=None,
+            subject="",
         ),
         Released(receipt=rc, time=NOW, exchange=ex, verbatim=False),
         Aborted(receipt=rc, time=NOW, exchange=ex, cause=AbortCause.CONFLICT, detail="a later event on its index"),
@@ -266,9 +267,9 @@ def test_a_decided_record_holds_all_of_its_decision() -> None:
 
     record = _decided()
 
-    for field in dataclasses.fields(Decision):
-        if field.name not in left_out:
-            assert getattr(record, kept.get(field.name, field.name)) == getattr(DECISION, field.name)
+    for name in Decision.__struct_fields__:
+        if name not in left_out:
+            assert getattr(record, kept.get(name, name)) == getattr(DECISION, name)
 
 
 def test_the_payload_says_what_was_decided_in_words() -> None:
