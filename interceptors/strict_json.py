@@ -27,6 +27,7 @@ EXPONENT_MAX = 308
 EXACT_INTEGER_MAX = 2**53
 """Past this absolute value an integer is not one number for every parser."""
 
+_DOUBLE_DIGITS = 15
 _LIGHT_BYTES = 1024 * 1024
 _OPENINGS_MAX = 500_000
 _COMMAS_MAX = 2_000_000
@@ -114,6 +115,9 @@ def _check_bounds(value: Json, depth_max: int) -> None:
 
 def _check_number(value: Json) -> None:
     if isinstance(value, Decimal):
+        text = str(value)
+        if len(text) <= DIGITS_MAX and "E" not in text:  # no digit more, and none further from the point
+            return
         parts = value.as_tuple()
         if len(parts.digits) > DIGITS_MAX or abs(value.adjusted()) > EXPONENT_MAX:
             raise StrictJsonError(Cause.INEXACT_NUMBER)
@@ -128,6 +132,10 @@ def check_exact(value: Json) -> None:
     (`500.00000000000000001`). For the arguments of a write. Recursion is bounded by what `parse` let through.
     """
     if isinstance(value, Decimal):
+        text = str(value)
+        # So many digits are one double each, which prints as they stand.
+        if len(text) <= _DOUBLE_DIGITS and "E" not in text and value.is_finite():
+            return
         if Decimal(repr(float(value))) != value:
             raise StrictJsonError(Cause.INEXACT_NUMBER)
     elif isinstance(value, int):

@@ -156,7 +156,9 @@ class Judge:
         A halt that came in between, what others used meanwhile, or a store that fails, turns an allow into a refusal.
         The store's refusal has no receipt: there is nowhere to keep it.
         """
-        judgments = await self._unless_halted(judgments)
+        writes = {key: each for key, each in judgments.items() if each.is_allowed and each.decision.is_write}
+        if writes and self.policy.unchanged() is None:
+            judgments = await self._unless_halted(judgments, writes)
         now = self.clock()
         held: dict[Key, Holding] = {}
         outcomes = self.outcomes.take()
@@ -189,11 +191,10 @@ class Judge:
             history = scene.history if judgment.basis is None else judgment.basis.context.history
             await self.materials.keep(case, call, structs.replace(scene, history=history))
 
-    async def _unless_halted(self, judgments: Mapping[Key, Judgment]) -> Mapping[Key, Judgment]:
+    async def _unless_halted(
+        self, judgments: Mapping[Key, Judgment], writes: Mapping[Key, Judgment]
+    ) -> Mapping[Key, Judgment]:
         """The halt of the policy's `mode` is looked at again, as the operator's is: a call may be held for long."""
-        writes = {key: each for key, each in judgments.items() if each.is_allowed and each.decision.is_write}
-        if not writes or self.policy.unchanged() is not None:
-            return judgments
         try:
             async with asyncio.timeout(self.hold_ms_max / 1000):
                 in_force = await self.policy.current()

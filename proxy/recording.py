@@ -93,16 +93,21 @@ class Holding:
         scene, now = self._scene, self._clock()
         escalates = judgment.decision.ruling is Ruling.ESCALATE
         is_write_allowed = judgment.is_allowed and judgment.decision.is_write
-        return Entry(
+        entry = Entry(
             _record(judgment, scene, now),
             when_halted=(lambda: _record(self.halted(), scene, now)) if is_write_allowed else None,
             escalation=_case(judgment, scene, now, tells=self._tells) if escalates else None,
             release=_release(judgment, scene, now) if judgment.is_allowed else None,
+            when_full=(lambda: _record(self.full(), scene, now)) if escalates else None,
+        )
+        if not judgment.decision.obligations:
+            return entry
+        return structs.replace(
+            entry,
             reserving=self._reserving(judgment, now),
             confirming=self._confirming(judgment),
             granting=self._granting(judgment, now),
             voiding=voided_of(judgment.decision),
-            when_full=(lambda: _record(self.full(), scene, now)) if escalates else None,
             asking=None if (asking := asking_of(judgment.decision)) is None else Asking(asking.key.name, asking.at),
         )
 

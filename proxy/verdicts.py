@@ -53,15 +53,17 @@ class Verdicts:
         """Judge these calls together. What becomes of a plain text is known when they are recorded."""
         calls, refused = self._spoken.calls(contents, may_ask_again=may_ask_again)
         judgments = await self._judge.decide(calls, self._scene) if calls else {}
-        revision = self._judge.policy.last().revision
-        for key, (proposal, decision) in refused.items():
-            judgments[key] = Judgment(proposal, decision, revision, 0)
+        if refused:
+            revision = self._judge.policy.last().revision
+            for key, (proposal, decision) in refused.items():
+                judgments[key] = Judgment(proposal, decision, revision, 0)
         changed: dict[Key, Call] = {
             key: each.proposal.call
             for key, each in judgments.items()
             if isinstance(key, TextKey) and each.as_released is not None
         }
-        judgments |= self._judge.refuse(changed, RefusalCause.RAISED)  # a text leaves as it was written, or not at all
+        if changed:  # a text leaves as it was written, or not at all
+            judgments |= self._judge.refuse(changed, RefusalCause.RAISED)
         self._judgments |= judgments
         return self._answers(judgments) | {key: RELEASED for key in contents if self._spoken.waits(key)}
 
@@ -90,9 +92,10 @@ class Verdicts:
         waiting = {
             key: each for key, each in judged.items() if self._inline.waits(each) or self._handover.may(key, each)
         }
-        answered: dict[Key, Judgment] = {}
-        if waiting:  # the others are recorded behind the wait: a halt may come until they leave
-            answered = await self._inline.answered(await self._judge.record(waiting, self._scene))
+        if not waiting:
+            return await self._judge.record(judged, self._scene) if judged else {}
+        # The others are recorded behind the wait: a halt may come until they leave.
+        answered = await self._inline.answered(await self._judge.record(waiting, self._scene))
         offered = await self._handover.offered(answered)
         others = {key: each for key, each in judged.items() if key not in waiting} | offered
         recorded = await self._judge.record(others, self._scene) if others else {}

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from interceptors.calls import Cause, Json
 from interceptors.strict_json import (
     DEPTH_MAX,
+    DIGITS_MAX,
+    EXPONENT_MAX,
     StrictJsonError,
     canonical,
     check_exact,
@@ -106,6 +108,35 @@ def test_a_number_that_doubles_hold_is_exact(data: bytes) -> None:
 def test_every_double_in_its_shortest_spelling_is_exact(number: float) -> None:
     """What a sender wrote from its own double is never refused as inexact."""
     check_exact(parse_envelope(json.dumps(number)))
+
+
+@given(
+    st.decimals(allow_nan=False, allow_infinity=False)
+    | st.decimals(-(10**9), 10**9, places=6)
+    | st.integers(0, 10**17).map(lambda each: Decimal(each) / 100)
+)
+def test_a_short_number_is_exact_exactly_if_its_double_says_so(number: Decimal) -> None:
+    """A number of few digits is not turned into a double to find out."""
+    is_exact = number.is_finite() and Decimal(repr(float(number))) == number
+    if is_exact:
+        check_exact(number)
+    else:
+        with pytest.raises(StrictJsonError):
+            check_exact(number)
+
+
+@given(st.integers(1, 10**70), st.integers(-330, 330))
+def test_digits_and_exponents_are_bounded_however_they_are_spelled(digits: int, exponent: int) -> None:
+    """64 digits, and powers of ten that doubles have."""
+    number = Decimal((0, tuple(map(int, str(digits))), exponent))
+    for text in {f"{number:f}", str(number)}:
+        value = Decimal(text)
+        fits = len(value.as_tuple().digits) <= DIGITS_MAX and abs(value.adjusted()) <= EXPONENT_MAX
+        if fits:
+            assert parse(text) == value
+        else:
+            with pytest.raises(StrictJsonError):
+                parse(text)
 
 
 def test_numbers_keep_the_value_of_their_spelling() -> None:
