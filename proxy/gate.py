@@ -305,24 +305,17 @@ class Gate:
 
     def _settle(self) -> list[Command]:
         """The leg has ended and all its calls are recorded: how those leave that the model is to hear of."""
-        if self._settled:
+        stages = [self._calls[key].stage for key in self._leg_calls if self._calls[key].repeats is None]
+        if self._settled or any(stage not in (Stage.WAITING, Stage.RESOLVED) for stage in stages):
             return []
-        waiting: list[wire.Key] = []
-        for key in self._leg_calls:
-            held = self._calls[key]
-            if held.stage is Stage.WAITING:
-                waiting.append(key)
-            elif held.stage is not Stage.RESOLVED and held.repeats is None:
-                return []
         self._settled = True
-        if not waiting:
-            return self._remember((), ())
+        waiting = [key for key in self._leg_calls if self._calls[key].stage is Stage.WAITING]
         answers = {key: self._calls[key].answer for key in self._leg_calls}
         replaced = {key: answer.text for key, answer in answers.items() if isinstance(answer, wire.Replaced)}
         runs = any(isinstance(answers[key], wire.Released) and not self._calls[key].is_text for key in answers)
-        if runs and self._memory is not None and self._memory.may_hide(replaced):
+        if waiting and runs and self._memory is not None and self._memory.may_hide(replaced):
             return self._hide(waiting)
-        if not replaced and self._may_go_on():
+        if waiting and not replaced and self._may_go_on():
             return self._go_on(waiting)
         self._say(waiting)
         return self._remember((), ())
