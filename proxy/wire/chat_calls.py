@@ -63,6 +63,11 @@ MESSAGE_MEMBERS = frozenset(
 CALL_MEMBERS = frozenset({"tool_calls", LEGACY})
 NAMES = MESSAGE_MEMBERS | CALL_MEMBERS | {"choices", "delta", "finish_reason", "message"}
 """Members by which clients find messages and calls; another case of one of them breaks the stream."""
+_CHUNK = frozenset(
+    {"choices", "created", "id", "model", "object", "obfuscation", "service_tier", "system_fingerprint", "usage"}
+)
+_CHOICE = frozenset({"content_filter_results", "delta", "finish_reason", "index", "logprobs", "stop_reason"})
+"""Members of nearly all chunks, and of the choices in them; one with any other is looked at member by member."""
 CALL_NAMES = frozenset({"arguments", "id", "index", "input", "name", "type", FUNCTION, FREEFORM})
 OBSERVED_MEMBERS = frozenset({"executed_tools"})
 """Members that report what the provider executed."""
@@ -105,6 +110,8 @@ class ChatCalls:
 
     def chunk(self, raw: bytes, value: Mapping[str, Any], part: str) -> tuple[tuple[Key, ...], list[WireEvent]]:
         """Take in one chunk (`part` is `delta` or `message`): the keys it carries, and what it completes."""
+        if part == "delta" and (plain := self._plain(value)) is not None:
+            return plain, []
         self._raw = raw
         keys: dict[Key, None] = {}
         events: list[WireEvent] = []
@@ -128,11 +135,36 @@ class ChatCalls:
             if reason and not self._choice(index).finished:
                 events += self.finish(index, cut=reason in LIMIT_REASONS)
         if keys:
-            kind = str(value.get("object"))
-            if self._object not in (None, kind):
-                raise WrongShapeError  # clients that skip chunks of another kind would miss a part of a call
-            self._object = kind
+            self._check_kind(value)
         return tuple(keys), events
+
+    def _check_kind(self, value: Mapping[str, Any]) -> None:
+        kind = str(value.get("object"))
+        if self._object not in (None, kind):
+            raise WrongShapeError  # clients that skip chunks of another kind would miss a part of a call
+        self._object = kind
+
+    def _plain(self, value: Mapping[str, Any]) -> tuple[Slot, ...] | None:
+        """What `chunk` says of one choice that goes on, with text or with more arguments of one call and nothing else,
+        as nearly all chunks do; None for any other chunk, which is looked at member by member."""
+        choices = value.get("choices")
+        if type(choices) is not list or len(choices) != 1 or not _CHUNK.issuperset(value):
+            return None
+        choice = choices[0]
+        if type(choice) is not dict or not _CHOICE.issuperset(choice) or choice.get("finish_reason") is not None:
+            return None
+        index, delta = choice.get("index", 0), choice.get("delta")
+        if type(index) is not int or not 0 <= index < CHOICES_MAX or type(delta) is not dict:
+            return None
+        if MESSAGE_MEMBERS.issuperset(delta):
+            return () if type(delta.get("content")) is not list else None
+        calls = delta.get("tool_calls")
+        if len(delta) != 1 or type(calls) is not list or len(calls) != 1 or type(calls[0]) is not dict:
+            return None
+        if (slot := self._more(index, calls[0])) is None:
+            return None
+        self._check_kind(value)
+        return (slot,)
 
     @staticmethod
     def _check_places(choice: dict[str, Any], other: str) -> None:
@@ -197,7 +229,9 @@ class ChatCalls:
         return CallCut(key, self._assembler.cut(key), material)
 
     def _choice(self, index: int) -> _Choice:
-        return self._choices.setdefault(index, _Choice())
+        if (choice := self._choices.get(index)) is None:
+            choice = self._choices[index] = _Choice()
+        return choice
 
     def _message(
         self, index: int, message: dict[str, Any], path: tuple[str | int, ...], events: list[WireEvent]
