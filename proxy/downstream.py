@@ -49,6 +49,11 @@ class Downstream:
         """Whether anything of it is out."""
         return self._answer.has_begun
 
+    @property
+    def has_more(self) -> bool:
+        """Whether anything was put since the last flush."""
+        return bool(self._out)
+
     def put(self, data: bytes) -> None:
         self._out.append(data)
 
@@ -63,15 +68,16 @@ class Downstream:
         data = self._out[0] if len(self._out) == 1 else b"".join(self._out)
         self._out.clear()
         if data:
-            await self.write(data)
+            try:
+                await self._answer.write(data)
+            except ConnectionError:
+                raise ClientLostError from None
+            self.bytes += len(data)
         return True
 
     async def write(self, data: bytes) -> None:
         """Write past what was put. Raises `ClientLostError`."""
-        try:
-            await self._answer.write(data)
-        except ConnectionError:
-            raise ClientLostError from None
+        await self._writing(self._answer.write(data))
         self.bytes += len(data)
 
     async def end(self) -> None:

@@ -172,7 +172,8 @@ class Exchange:
                 await self._carry_out(self._gate.break_off(Breach.FRAMING))
             if not self._holds(self._gate.held_bytes) and self._gate.held_bytes > _STEP_BYTES:
                 await self._carry_out(self._gate.reach(Limit.IN_FLIGHT))
-            await self._flush()
+            if self._down.has_more or self._onward.has_to_keep:
+                await self._flush()
         if (last := framer.close()) is not None:
             await self._carry_out(self._gate.receive(leg, last))
         if framer.fault and self._is_on(leg):
@@ -211,8 +212,7 @@ class Exchange:
             await self._carry_out(self._gate.end(leg))
         await self._carry_out(self._gate.close())
         is_broken = self.summary.ending is Ending.BROKEN
-        status = Fault.UPSTREAM_FAILED.value if is_broken else self._upstream.status
-        self.summary.status = status
+        self.summary.status = status = Fault.UPSTREAM_FAILED.value if is_broken else self._upstream.status
         await self._onward.keep_shown(self._scene, self._verdicts.taken)
         await self._down.send(status, self._headers)
         self._verdicts.left()

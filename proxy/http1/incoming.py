@@ -83,7 +83,7 @@ class Incoming:
         if not (self._parts or self._ended or self._error is not None):
             timer = asyncio.get_running_loop().call_later(seconds, self._wake)
             try:
-                await self._woken()
+                await self._next()
             finally:
                 timer.cancel()
         return bool(self._parts) or self._ended or self._error is not None
@@ -95,16 +95,14 @@ class Incoming:
                 return False
             if self._error is not None:
                 raise self._error()
-            await self._woken()
+            await self._next()
         return True
 
-    async def _woken(self) -> None:
-        assert self._waiter is None, "a body has one reader"
+    def _next(self) -> asyncio.Future[None]:
+        """Done with the next wake."""
+        assert self._waiter is None or self._waiter.done(), "a body has one reader"
         self._waiter = asyncio.get_running_loop().create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        return self._waiter
 
     def _resume(self) -> None:
         if self._is_paused:
@@ -113,8 +111,9 @@ class Incoming:
                 self._transport.resume_reading()
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
 
 class Whole:

@@ -72,6 +72,8 @@ class ChatStreamWriter:
         return chunk + rest + (b"" if self._done_sent else self.finish())
 
     def write(self, entries: Sequence[FrameRead], judged: Mapping[Key, Judged]) -> bytes:
+        if len(entries) == 1:
+            return self._write(entries[0], judged)
         return b"".join([self._write(entry, judged) for entry in entries])
 
     def _write(self, entry: FrameRead, judged: Mapping[Key, Judged]) -> bytes:
