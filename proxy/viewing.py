@@ -6,17 +6,16 @@ digest of their bytes (`wire/stem`); nothing of them is kept but numbers, for on
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec.structs import replace
 
 from proxy.wire import envelope
 from proxy.wire.members import may_mention
 from proxy.wire.paths import NOWHERE, Address
+from proxy.wire.prefix import Names, owner_of
 from proxy.wire.seal import seals_in
 from proxy.wire.stem import LONG_BYTES, Stem, Stems, newest_said
 from proxy.wire.tail import ASSISTANT
@@ -39,14 +38,13 @@ class Viewing:
         self._known: OrderedDict[bytes, Stem] = OrderedDict()
         self._sizes: Counter[int] = Counter()
         self._lock = threading.Lock()
-        # As for `ledger/beginnings`: a digest that no one sees, under a key that no one knows.
-        self._digest = AESGCM(secrets.token_bytes(16))
+        self._names = Names()
 
     def view(self, dialect: Dialect, body: bytes, at: Address = NOWHERE, tenant: str = "") -> RequestView:
         """What `dialect.request` says, and the stems of the request. Raises `envelope.EnvelopeError`, as that does."""
         if dialect.message_words is None or len(body) < LONG_BYTES:
             return dialect.request(body, at)
-        owner = f"{dialect.name}\0{tenant}".encode(errors="surrogatepass")
+        owner = owner_of(dialect, tenant)
         known = self._longest(owner, body)
         part = None if known is None else known.rest(body)
         if known is not None and part is not None and not _says_more(dialect, part):
@@ -63,7 +61,7 @@ class Viewing:
         if (ends := _newest_said(view.messages)) and not _says_more(dialect, body):
             size = view.opens + ends
             own = seals_in(body[:size]) if any(seals) else seals
-            one = Stem(self._name(owner, body, size), view.opens, size, own)
+            one = Stem(self._names.of(owner, body, size), view.opens, size, own)
             newest = self._remembered(one)
         return replace(view, is_sealed=seals.may_be_sealed, stems=Stems(None, newest))
 
@@ -74,7 +72,7 @@ class Viewing:
             newest = known
             if ends:
                 own = known.seals.beside(seals_in(part[: known.opens + ends]))
-                one = Stem(self._name(owner, body, known.size + ends), known.opens, known.size + ends, own)
+                one = Stem(self._names.of(owner, body, known.size + ends), known.opens, known.size + ends, own)
                 newest = self._remembered(one)
         return replace(view, is_sealed=seals.may_be_sealed, stems=Stems(known, newest))
 
@@ -101,15 +99,12 @@ class Viewing:
             if place not in self._sizes:
                 continue
             tries += 1
-            name = self._name(owner, body, place)
+            name = self._names.of(owner, body, place)
             with self._lock:
                 if (found := self._known.get(name)) is not None:
                     self._known.move_to_end(name)
                     return found
         return None
-
-    def _name(self, owner: bytes, body: bytes, size: int) -> bytes:
-        return self._digest.encrypt(bytes(12), owner, memoryview(body)[:size])
 
 
 def _says_more(dialect: Dialect, body: bytes) -> bool:

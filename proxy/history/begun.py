@@ -11,18 +11,19 @@ from bisect import bisect_left
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from proxy.history.view import State
+from proxy.wire.prefix import Patch, patches
 from proxy.wire.transcript import Side
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from interceptors.edits import Edit
-    from proxy.history.view import Changed, Edited, View
+    from proxy.history.view import Edited, View
     from proxy.ledger.edits import Decision
     from proxy.wire.stem import Stem
 
@@ -32,14 +33,6 @@ PATCHES_MAX: Final = 50_000
 """Edited turns of them all; some 200 bytes each beside their text."""
 TEXT_BYTES_MAX: Final = 32 * 1024 * 1024
 """Of what stands in these turns."""
-
-
-class Patch(NamedTuple):
-    """What stands in the place of some bytes of a request."""
-
-    start: int
-    end: int
-    text: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +101,6 @@ def begun(
         counts,
         (*(known.patches if known is not None else ()), *patches(changes, ends, offset)),
     )
-
-
-def patches(changes: Iterable[Changed], ends: Sequence[int], offset: int) -> Iterable[Patch]:
-    """What is put into a request whose messages end at these places, counted from `offset`."""
-    for change in changes:
-        start = offset + (ends[change.first - 1] if change.first else 0)
-        yield Patch(start, offset + ends[change.behind - 1] - 1, b",".join(change.messages))
-
-
-def patched(body: bytes, changes: Iterable[Patch]) -> bytes:
-    """The request with other bytes in some places: copied once."""
-    view, place = memoryview(body), 0
-    parts: list[bytes | memoryview] = []
-    for patch in changes:
-        parts += [view[place : patch.start], patch.text]
-        place = patch.end
-    return b"".join([*parts, view[place:]])
 
 
 class BegunMemory:

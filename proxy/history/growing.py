@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from interceptors.edits import Edit
 from policies.upkeep import ages
 from proxy.history.again import named
-from proxy.history.begun import BegunMemory, begun, is_plain, patched, patches, shifted
+from proxy.history.begun import BegunMemory, begun, is_plain, shifted
 from proxy.history.lifting import Upward
 from proxy.history.view import View, edited
 from proxy.ledger.edits import Decision, Where
 from proxy.ledger.outline import outlined
 from proxy.once import OncePerRevision
+from proxy.wire.prefix import patched, patches
+from proxy.wire.seal import LENIENT
 from proxy.wire.transcript import Side
 
 if TYPE_CHECKING:
@@ -34,9 +36,6 @@ if TYPE_CHECKING:
     from proxy.wire.stem import Stem
 
     Decide = Callable[[View, bytes, Policy, Subject, Mapping[int, Decision], datetime], dict[int, Decision]]
-
-_LENIENT: Final = b"prefix_mismatch_behavior"
-"""In a request whose newest message decides what becomes of its older thinking."""
 
 
 def _looks_back(policy: Policy) -> bool:
@@ -108,7 +107,7 @@ class Growing:
         is_whole = request.subject.client_body is request.body
         if stem is None or newest is None or not is_whole or request.mends or request.pairs:
             return
-        if request.body.rfind(_LENIENT) >= 0:
+        if request.body.rfind(LENIENT) >= 0:
             return
         if (one := begun(stem, view, {**request.before, newest: decision}, found)) is not None:
             self._memory.add(stem, one, request.generation)
@@ -147,7 +146,7 @@ class Growing:
 def _behind(dialect: Dialect, body: bytes, stem: Stem, before: Begun) -> View | None:
     """The view of what stands behind a stem; None where it cannot be told by itself."""
     part = stem.rest(body)
-    if part is None or part.rfind(_LENIENT) >= 0:
+    if part is None or part.rfind(LENIENT) >= 0:
         return None
     transcript = dialect.continuation.transcript(part)
     if transcript.is_continued or transcript.body(transcript.messages) != part:

@@ -29,6 +29,7 @@ from proxy.history.view import View
 from proxy.ledger.edits import Decision, Where
 from proxy.ledger.hidden import root_of
 from proxy.ledger.outline import Outlines
+from proxy.wire.prefix import owner_of
 from proxy.wire.seal import may_be_sealed
 from proxy.wire.stem import NO_STEMS
 from proxy.wire.transcript import Side
@@ -219,8 +220,7 @@ class Histories:
         if (generation := self._vault.generation()) != self._generation:
             self._outlines.clear()
             self._generation = generation
-        owner = f"{dialect.name}\0{tenant}".encode(errors="surrogatepass")
-        return self._outlines.of(owner, transcript, dialect.continuation.transcript)
+        return self._outlines.of(owner_of(dialect, tenant), transcript, dialect.continuation.transcript)
 
 
 def _counts(fresh: Iterable[Decision], mends: Iterable[PairEdit]) -> Counter[Edit]:

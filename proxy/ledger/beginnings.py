@@ -7,24 +7,22 @@ again. Unlike an outline this holds texts: as many as fit, until anything is era
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from typing import TYPE_CHECKING, Final
 
 from proxy.ledger.hidden import marks_of
 from proxy.wire import envelope
+from proxy.wire.prefix import Names, Patch, patched, patches
 from proxy.wire.tail import backwards
 from proxy.wire.transcript import Side
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from proxy.ledger.hidden import Change, Hidden, Restored
+    from proxy.ledger.hidden import Hidden, Restored
     from proxy.ledger.outline import Outline, Place
     from proxy.wire.transcript import Transcript
 
@@ -34,14 +32,6 @@ TEXT_BYTES_MAX: Final = 32 * 1024 * 1024
 """Of what was put back, of all conversations."""
 _MESSAGES_BACK: Final = 64  # in which a beginning is looked for, from the end
 _COMMA: Final = ord(",")
-
-
-class Patch(NamedTuple):
-    """What stands in the place of some bytes of the messages."""
-
-    start: int
-    end: int
-    text: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +55,7 @@ class Beginning:
 
     def messages(self, member: bytes) -> bytes:
         """The beginning of these messages with what was put back, without a bracket."""
-        parts = []
-        place = 1
-        for patch in self.patches:
-            parts += [member[place : patch.start], patch.text]
-            place = patch.end
-        return b"".join([*parts, member[place : self.size]])
+        return patched(member, self.patches, 1, self.size)
 
 
 def begun(
@@ -101,13 +86,8 @@ def begun(
         (*(before.marks if before else ()), *marks_of(kept, number)),
         chosen,
         _pending(kept, number, chosen, before),
-        (*(before.patches if before else ()), *(_patch(change, first, ends) for change in changes)),
+        (*(before.patches if before else ()), *patches(changes, ends, first)),
     )
-
-
-def _patch(change: Change, first: int, ends: Sequence[int]) -> Patch:
-    start = first + (ends[change.first - 1] if change.first else 0)
-    return Patch(start, first + ends[change.behind - 1] - 1, b",".join(change.messages))
 
 
 def _pending(steps: Outline, first: int, chosen: Mapping[int, Hidden], before: Beginning | None) -> Hidden | None:
@@ -130,8 +110,7 @@ class Beginnings:
         self._sizes: Counter[int] = Counter()
         self._places = self._text_bytes = 0
         self._lock = threading.Lock()
-        # A keyed digest that no one sees, of a key that no one knows: a tenth of the time of any other.
-        self._digest = AESGCM(secrets.token_bytes(16))
+        self._names = Names()
 
     def clear(self) -> None:
         with self._lock:
@@ -148,7 +127,7 @@ class Beginnings:
             for _, message in zip(range(_MESSAGES_BACK), backwards(member), strict=False):
                 size -= len(message) + 1
                 if size in self._sizes and member[size] == _COMMA:
-                    name = self._name(owner, member, size)
+                    name = self._names.of(owner, member, size)
                     with self._lock:
                         if name in self._known:
                             self._known.move_to_end(name)
@@ -159,8 +138,8 @@ class Beginnings:
 
     def remember(self, owner: bytes, member: bytes, one: Beginning, instead_of: Beginning | None = None) -> None:
         """Until others need the room. What it goes on with is not needed beside it."""
-        name = self._name(owner, member, one.size)
-        before = None if instead_of is None else self._name(owner, member, instead_of.size)
+        name = self._names.of(owner, member, one.size)
+        before = None if instead_of is None else self._names.of(owner, member, instead_of.size)
         with self._lock:
             if name in self._known:
                 return
@@ -178,6 +157,3 @@ class Beginnings:
             del self._sizes[one.size]
         self._places += by * one.count
         self._text_bytes += by * sum(len(patch.text) for patch in one.patches)
-
-    def _name(self, owner: bytes, member: bytes, size: int) -> bytes:
-        return self._digest.encrypt(bytes(12), owner, memoryview(member)[:size])

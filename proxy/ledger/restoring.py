@@ -15,6 +15,8 @@ from proxy.ledger.choosing import choose
 from proxy.ledger.hidden import Restored, marks_of, nothing_hidden, put_back, restore, root_of
 from proxy.ledger.outline import Outlines, outlined
 from proxy.wire import envelope
+from proxy.wire.prefix import owner_of
+from proxy.wire.seal import LENIENT
 from proxy.wire.turn import OWN_TURN
 
 if TYPE_CHECKING:
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 _SELECTS: Final = b'"%s":"h' % OWN_TURN.encode()
 """In a request that names items which were shown with a hidden turn: ids of entries begin so."""
-_LENIENT: Final = b"prefix_mismatch_behavior"
-"""In a request whose newest message decides what becomes of its older thinking: it is read as a whole."""
 _TRIES_MAX: Final = 8
 
 
@@ -51,7 +51,7 @@ class Restoring:
         """What was put back into a request, and the request with it; None where nothing is hidden of it. `member` are
         its messages as they stand in it, empty where the dialect does not say; `is_sealed`: its thinking may be."""
         self._keep_up()
-        owner = _owner(dialect, tenant)
+        owner = owner_of(dialect, tenant)
         member = b"" if dialect.continuation.references is not None else member  # there ids may select
         before = self.beginnings.longest(owner, member)
         found = None if before is None else self._behind(dialect, body, member, tenant, asker, before)
@@ -64,7 +64,7 @@ class Restoring:
     def place(self, dialect: Dialect, transcript: Transcript, tenant: str) -> Restored:
         """The place behind a request, as its client holds it."""
         self._keep_up()
-        outline = self.outlines.of(_owner(dialect, tenant), transcript, dialect.continuation.transcript)
+        outline = self.outlines.of(owner_of(dialect, tenant), transcript, dialect.continuation.transcript)
         return restore(transcript, nothing_hidden, outline=outline)
 
     def _whole(
@@ -75,11 +75,11 @@ class Restoring:
         selects = dialect.continuation.references is not None and _SELECTS in body
         if not selects and not is_sealed and not self._vault.knows(tenant, root):
             return None
-        owner = _owner(dialect, tenant)
+        owner = owner_of(dialect, tenant)
         outline = self.outlines.of(owner, transcript, dialect.continuation.transcript)
         marked = outline if selects else ()
         found = restore(transcript, partial(self._found, tenant, root, marked), asker, outline)
-        if member and body.rfind(_LENIENT) < 0 and (one := begun(member, transcript, outline, found)) is not None:
+        if member and body.rfind(LENIENT) < 0 and (one := begun(member, transcript, outline, found)) is not None:
             self.beginnings.remember(owner, member, one)
         return found, transcript.body(found.messages) if found.is_changed else body
 
@@ -88,7 +88,7 @@ class Restoring:
     ) -> tuple[Restored, bytes] | None:
         """Of a request that begins so; None where it has to be read as a whole."""
         part = _without(body, member, before.size)
-        if part is None or part.rfind(_LENIENT) >= 0:
+        if part is None or part.rfind(LENIENT) >= 0:
             return None
         transcript = dialect.continuation.transcript(part)
         if envelope.join_list(list(transcript.messages)) != b"[" + member[before.size + 1 :]:
@@ -100,7 +100,7 @@ class Restoring:
         if found is None:
             return None
         if (one := begun(member, transcript, steps, found, before)) is not None:
-            self.beginnings.remember(_owner(dialect, tenant), member, one, instead_of=before)
+            self.beginnings.remember(owner_of(dialect, tenant), member, one, instead_of=before)
         whole = [before.messages(member), *found.messages]
         return found, transcript.body(whole) if found.is_changed else body
 
@@ -140,10 +140,6 @@ def restored_behind(
         result.add(before.chosen[at])
     put_back(transcript, steps, result, before.count, before.pending)
     return None if result.taken_out else result
-
-
-def _owner(dialect: Dialect, tenant: str) -> bytes:
-    return f"{dialect.name}\0{tenant}".encode(errors="surrogatepass")
 
 
 def _without(body: bytes, member: bytes, size: int) -> bytes | None:

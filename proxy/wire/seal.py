@@ -21,6 +21,8 @@ _ENCODING: Final = b'"redactedContent"'  # the member of the one dialect that en
 _ENCODED: Final = b"Y2cxLm"  # and how it begins then
 
 
+LENIENT: Final = b"prefix_mismatch_behavior"
+"""In a request whose newest message decides what becomes of its older thinking: it is read as a whole."""
 EDITED = SEALED + "e"
 """How the seal of thinking begins that depends on edits of the history: the gate's own, which the client has not seen.
 Ids of ledger entries begin with another letter. Where thinking depends on both, this seal is the inner one."""

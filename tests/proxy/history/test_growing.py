@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from interceptors.edits import Edit
 from policies import load_policy_text
-from proxy.history.begun import Begun, BegunMemory, Patch
+from proxy.history.begun import Begun, BegunMemory
 from proxy.history.growing import Growing
 from proxy.history.keeper import Histories, Subject
 from proxy.history.view import State
@@ -26,6 +26,7 @@ from proxy.viewing import Viewing
 from proxy.wire import envelope, stem
 from proxy.wire.anthropic import ANTHROPIC_MESSAGES
 from proxy.wire.openai_chat import OPENAI_CHAT
+from proxy.wire.prefix import Patch
 from proxy.wire.seal import Seals, may_be_sealed, sealed
 
 if TYPE_CHECKING:
